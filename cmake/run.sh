@@ -1,0 +1,192 @@
+#!/bin/sh
+set -eu
+
+usage() {
+    cat <<'END'
+usage: sh cmake/run.sh WORD
+
+  demo      build the program, prune a generated session and show what happened
+  test      build and run all tests with g++
+  clang     the same with clang++
+  asan      the same with g++ and the address and undefined behaviour sanitizers
+  release   the same with -O3, benchmarks built too
+  bench     build and run the benchmarks
+
+Missing tools and libraries are installed with apt-get where that is possible.
+END
+}
+
+say() { printf 'coppice: %s\n' "$*" >&2; }
+
+[ $# -eq 1 ] || { usage >&2; exit 2; }
+word=$1
+compiler=g++
+libraries='nlohmann-json3-dev libfmt-dev doctest-dev'
+case $word in
+    demo) compiler=${CXX:-c++} libraries='nlohmann-json3-dev libfmt-dev' ;;
+    test | asan) ;;
+    # Its preset compiles the benchmarks too, so that they cannot rot.
+    clang) compiler=clang++ libraries="$libraries libbenchmark-dev" ;;
+    release | bench) compiler=${CXX:-c++} libraries="$libraries libbenchmark-dev" ;;
+    -h | --help | help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+esac
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+cd "$root"
+
+# --- what the word needs ---------------------------------------------------------------------------------------
+
+has_cmake() {
+    command -v cmake >/dev/null 2>&1 || return 1
+    # shellcheck disable=SC2046
+    set -- $(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+    [ $# -eq 2 ] || return 1
+    [ "$1" -gt 3 ] || { [ "$1" -eq 3 ] && [ "$2" -ge 25 ]; }
+}
+
+# Asks the compiler itself, and looks where CMake would look besides (the compiler may be what is missing).
+has_header() {
+    printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | $compiler -x c++ -E - >/dev/null 2>&1 && return 0
+    for prefix in $(printf %s "${CMAKE_PREFIX_PATH:-}" | tr ':;' '  ') /usr /usr/local /opt/homebrew; do
+        [ -e "$prefix/include/$1" ] && return 0
+    done
+    return 1
+}
+
+has() {
+    case $1 in
+        g++ | clang) command -v "${compiler%% *}" >/dev/null 2>&1 ;;
+        cmake) has_cmake ;;
+        ninja-build) command -v ninja >/dev/null 2>&1 ;;
+        nlohmann-json3-dev) has_header nlohmann/json.hpp ;;
+        libfmt-dev) has_header fmt/format.h ;;
+        doctest-dev) has_header doctest/doctest.h ;;
+        libbenchmark-dev) has_header benchmark/benchmark.h ;;
+    esac
+}
+
+missing() {
+    compiler_package=g++
+    [ "$word" != clang ] || compiler_package=clang
+    for package in $compiler_package cmake ninja-build $libraries; do
+        has "$package" || printf '%s ' "$package"
+    done
+}
+
+# names FAMILY APT-NAME...: the same packages as another system calls them
+names() {
+    family=$1
+    shift
+    for package; do
+        case $family:$package in
+            dnf:g++) set -- gcc-c++ ;;
+            pacman:g++ | brew:g++) set -- gcc ;;
+            brew:clang) set -- llvm ;;
+            pacman:ninja-build | brew:ninja-build) set -- ninja ;;
+            dnf:nlohmann-json3-dev) set -- json-devel ;;
+            pacman:nlohmann-json3-dev | brew:nlohmann-json3-dev) set -- nlohmann-json ;;
+            dnf:libfmt-dev) set -- fmt-devel ;;
+            pacman:libfmt-dev | brew:libfmt-dev) set -- fmt ;;
+            dnf:doctest-dev) set -- doctest-devel ;;
+            pacman:doctest-dev | brew:doctest-dev) set -- doctest ;;
+            dnf:libbenchmark-dev) set -- google-benchmark-devel ;;
+            pacman:libbenchmark-dev) set -- benchmark ;;
+            brew:libbenchmark-dev) set -- google-benchmark ;;
+            *) set -- "$package" ;;
+        esac
+        printf ' %s' "$1"
+    done
+}
+
+give_up() {
+    say "cannot run '$word': $1"
+    shift
+    for package; do
+        case $package in
+            g++ | clang) say "  missing: a C++20 compiler ($compiler)" ;;
+            cmake) say '  missing: cmake 3.25 or newer' ;;
+            ninja-build) say '  missing: ninja' ;;
+            *) say "  missing: the library$(names pacman "$package")" ;;
+        esac
+    done
+    say "install them and run this again:"
+    say "  Debian, Ubuntu   apt-get install $*"
+    say "  Fedora           dnf install$(names dnf "$@")"
+    say "  Arch             pacman -S$(names pacman "$@")"
+    say "  Homebrew         brew install$(names brew "$@")"
+    exit 1
+}
+
+install_missing() {
+    packages=$(missing)
+    [ -n "$packages" ] || return 0
+    # shellcheck disable=SC2086
+    command -v apt-get >/dev/null 2>&1 || give_up 'there is no apt-get here to install with' $packages
+    if [ "$(id -u)" -eq 0 ]; then
+        sudo=
+    elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+        sudo='sudo -n'
+    else
+        # shellcheck disable=SC2086
+        give_up 'installing needs root, or sudo without a password' $packages
+    fi
+    say "installing $packages"
+    apt="$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300"
+    # Stale lists are only a problem when the install fails, which is reported.
+    $apt update </dev/null >/dev/null || say 'apt-get update failed, trying with the lists there are'
+    # shellcheck disable=SC2086
+    $apt install -y --no-install-recommends $packages </dev/null >/dev/null ||
+        give_up 'apt-get install failed' $packages
+    hash -r
+    packages=$(missing)
+    # shellcheck disable=SC2086
+    [ -z "$packages" ] || give_up 'still missing or too old after apt-get install' $packages
+}
+
+# --- the words -------------------------------------------------------------------------------------------------
+
+size() { wc -c <"$1" | tr -d ' '; }
+
+demo() {
+    dir=build/demo
+    mkdir -p "$dir"
+    printf 'Building (about a minute the first time) ...\n'
+    if ! cmake --workflow --preset demo >"$dir/build.log" 2>&1; then
+        cat "$dir/build.log" >&2
+        exit 1
+    fi
+    "$dir/examples/generate_session" --seed 7 --results 300 "$dir/session.json"
+    "$dir/examples/coppice" prune --report "$dir/report.json" "$dir/session.json" "$dir/pruned.json"
+    "$dir/examples/coppice" explain "$dir/session.json" >"$dir/explain.txt"
+
+    before=$(size "$dir/session.json")
+    after=$(size "$dir/pruned.json")
+    printf '\n  a session with 300 tool results  %9d bytes   %s\n' "$before" "$dir/session.json"
+    printf '  after "coppice prune"            %9d bytes   %s\n' "$after" "$dir/pruned.json"
+    printf '  saved                            %8d%%          %s\n' \
+        $(((before - after) * 100 / before)) "$dir/report.json"
+    printf '\nThe first lines of "coppice explain":\n\n'
+    sed -n '1,14s/^/  /p' "$dir/explain.txt"
+    printf '  ... (%d lines, %s)\n' "$(wc -l <"$dir/explain.txt")" "$dir/explain.txt"
+}
+
+bench() {
+    cmake --preset release
+    cmake --build --preset bench
+    ran=no
+    for program in build/release/benchmarks/bench_*; do
+        [ -f "$program" ] || continue
+        printf '\n%s\n' "${program##*/}"
+        "$program"
+        ran=yes
+    done
+    [ "$ran" = yes ] || { say 'there are no benchmarks'; exit 1; }
+}
+
+install_missing
+case $word in
+    demo) demo ;;
+    bench) bench ;;
+    *) exec cmake --workflow --preset "$word" ;;
+esac

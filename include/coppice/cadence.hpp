@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/transcript.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+
+namespace coppice {
+
+/// What a rewrite at some request would come to.
+struct Reclaim {
+    Extent removed{};    ///< what the pipeline would take out of the body
+    Extent rewritten{};  ///< what stays of it behind the first change: no longer the prefix the provider cached
+};
+
+/// One request of the history: the moment at which its first `messages` messages were sent.
+struct Request {
+    std::size_t number = 0;    ///< 1 for the first request of the history
+    std::size_t messages = 0;
+    std::size_t results = 0;   ///< tool results among them
+    Extent body{};               ///< unpruned
+
+    /// Plans the pipeline's policies at this request. Costs a planning pass each time it is called.
+    Reclaim reclaim() const { return probe == nullptr ? Reclaim{} : probe(prober, messages); }
+
+    Reclaim (*probe)(void*, std::size_t) = nullptr;
+    void* prober = nullptr;
+};
+
+/// A cadence: decides when the pruned prefix may change. It is a fold over the requests of the history, oldest
+/// first: `moves` is asked once for each, with a state that starts fresh every time. The last request for which
+/// it said yes is the horizon: policies see the history up to there, everything behind it stays as it is.
+/// A pure function of the history, so that every process gives the same answer and nothing has to be stored.
+///
+/// Exemplar
+///
+///     struct EveryThirdRequest {
+///         static constexpr std::string_view name = "every_third_request";
+///         struct State {};
+///         bool moves(State&, const coppice::Request& request) const { return request.number % 3 == 0; }
+///     };
+///
+/// Models: EveryRequest, Stepped.
+template <class C>
+concept cadence = std::copyable<C> && std::default_initializable<typename C::State> &&
+    requires(const C& c, typename C::State& state, const Request& request) {
+        { C::name } -> std::convertible_to<std::string_view>;
+        { c.moves(state, request) } -> std::same_as<bool>;
+    };
+
+namespace detail {
+
+/// Calls `visit(Request&)` for every request of the history, oldest first.
+template <class Visit>
+void for_each_request(const Transcript& transcript, Visit visit) {
+    Request request;
+    std::size_t entry = 0;
+    const auto send = [&](std::size_t count) {
+        const std::size_t end =
+            count < transcript.messages.size() ? transcript.messages[count].first_entry : transcript.all().size();
+        for (; entry < end; ++entry) { request.results += transcript.all()[entry].kind == Kind::result; }
+        ++request.number;
+        request.messages = count;
+        request.body = transcript.body_until(count);
+        visit(request);
+    };
+    for (std::size_t i = 1; i < transcript.messages.size(); ++i) {
+        const bool turn_starts = transcript.messages[i].role == Role::assistant &&
+                                 transcript.messages[i - 1].role != Role::assistant;
+        if (turn_starts) { send(i); }
+    }
+    if (!transcript.messages.empty()) { send(transcript.messages.size()); }
+}
+
+}  // namespace detail
+}  // namespace coppice

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace coppice::detail {
+
+inline std::uint64_t mix(std::uint64_t value) {
+    value ^= value >> 30U;
+    value *= 0xBF58476D1CE4E5B9ULL;
+    value ^= value >> 27U;
+    value *= 0x94D049BB133111EBULL;
+    return value ^ (value >> 31U);
+}
+
+/// Eight bytes a step. Only a filter: whoever finds two equal hashes compares the bytes.
+inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0) {
+    std::uint64_t hash = mix(seed + 0x9E3779B97F4A7C15ULL + bytes.size());
+    while (bytes.size() >= 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes.data(), 8);
+        hash = (hash ^ word) * 0x9FB21C651E98DF25ULL;
+        hash ^= hash >> 32U;
+        bytes.remove_prefix(8);
+    }
+    std::uint64_t word = 0;
+    if (!bytes.empty()) { std::memcpy(&word, bytes.data(), bytes.size()); }
+    return mix(hash ^ word);
+}
+
+/// Maps 64-bit keys to a position in an outside list. Open addressing, no erase, storage kept for reuse.
+class Index {
+public:
+    static constexpr std::size_t absent = static_cast<std::size_t>(-1);
+
+    void start(std::size_t expected) {
+        std::size_t capacity = 16;
+        while (capacity < expected * 2) { capacity *= 2; }
+        slots_.assign(capacity, Slot{});
+        used_ = 0;
+    }
+
+    /// The value stored under `key`, added as `absent` where there is none.
+    std::size_t& operator[](std::uint64_t key) {
+        if ((used_ + 1) * 2 > slots_.size()) { grow(); }
+        Slot& slot = find(key);
+        if (!slot.used) {
+            slot = Slot{key, absent, true};
+            ++used_;
+        }
+        return slot.value;
+    }
+
+private:
+    struct Slot {
+        std::uint64_t key = 0;
+        std::size_t value = absent;
+        bool used = false;
+    };
+
+    Slot& find(std::uint64_t key) {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t at = static_cast<std::size_t>(mix(key)) & mask;
+        while (slots_[at].used && slots_[at].key != key) { at = (at + 1) & mask; }
+        return slots_[at];
+    }
+
+    void grow() {
+        std::vector<Slot> old(slots_.empty() ? 16 : slots_.size() * 2);
+        old.swap(slots_);
+        for (const Slot& slot : old) {
+            if (slot.used) { find(slot.key) = slot; }
+        }
+    }
+
+    std::vector<Slot> slots_;
+    std::size_t used_ = 0;
+};
+
+}  // namespace coppice::detail

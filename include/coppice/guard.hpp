@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/transcript.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace coppice {
+
+/// What becomes of an entry.
+enum class Fate : std::uint8_t {
+    keep,
+    stub,          ///< the whole content becomes one stub
+    elide,         ///< its images become stubs, its text stays
+    clear_fields,  ///< some fields of a call's input become stubs
+    spill,         ///< the content was stored elsewhere, a preview stays
+};
+
+/// One change that a policy would like to make.
+struct Proposal {
+    std::size_t entry = none;
+    Fate fate = Fate::keep;
+    std::string_view text{};    ///< what would be written
+    bool assume_read = false;   ///< asks what would hold once the model has read the result
+};
+
+/// A guard: something that holds whatever policies say. Every change of every policy is put to every guard
+/// before it is planned, and one refusal is enough.
+///
+/// Exemplar
+///
+///     struct KeepTests {
+///         static constexpr std::string_view name = "keep_tests";
+///         bool allows(const coppice::Transcript& transcript, const coppice::Proposal& proposal) const {
+///             return !coppice::same_text(transcript.all()[proposal.entry].tool, std::string_view("run_tests"));
+///         }
+///     };
+///
+/// Models: Pairing, Unread, Opaque, CacheMarks, BlankText (always on), ExemptTools.
+template <class G>
+concept guard = std::copyable<G> && requires(const G& g, const Transcript& transcript, const Proposal& proposal) {
+    { G::name } -> std::convertible_to<std::string_view>;
+    { g.allows(transcript, proposal) } -> std::same_as<bool>;
+};
+
+namespace detail {
+
+struct AnyGuard {
+    const void* model = nullptr;
+    bool (*allows)(const void*, const Transcript&, const Proposal&) = nullptr;
+
+    template <guard G>
+    static AnyGuard of(const G& g) {
+        return {&g, [](const void* m, const Transcript& transcript, const Proposal& proposal) {
+                    return static_cast<const G*>(m)->allows(transcript, proposal);
+                }};
+    }
+};
+
+}  // namespace detail
+}  // namespace coppice

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/cadence.hpp>
+#include <coppice/cadences/every_request.hpp>
+#include <coppice/guard.hpp>
+#include <coppice/guards/blank_text.hpp>
+#include <coppice/guards/cache_marks.hpp>
+#include <coppice/guards/opaque.hpp>
+#include <coppice/guards/pairing.hpp>
+#include <coppice/guards/unread.hpp>
+#include <coppice/plan.hpp>
+#include <coppice/policy.hpp>
+#include <coppice/report.hpp>
+#include <coppice/wording.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace coppice {
+
+namespace detail {
+
+// A wording may have extra members that make it look like something else, so the order of questions matters.
+template <class P>
+inline constexpr bool is_part = policy<P> || cadence<P> || guard<P> || wording<P>;
+
+// One parameter at a time, so that both compilers name the part that is wrong.
+template <class P>
+constexpr bool check_part() {
+    static_assert(is_part<P>,
+                  "coppice::Pipeline: this part is no policy, cadence, guard or wording; a policy has "
+                  "`static constexpr std::string_view name` and `void apply(const Transcript&, Plan&) const`");
+    return true;
+}
+
+template <class... P>
+constexpr bool names_are_distinct() {
+    constexpr std::array<std::string_view, sizeof...(P)> names{std::string_view(P::name)...};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        for (std::size_t j = i + 1; j < names.size(); ++j) {
+            if (names[i] == names[j]) { return false; }
+        }
+    }
+    return true;
+}
+
+template <class... P>
+constexpr bool check_list() {
+    static_assert((cadence<P> + ... + 0) <= 1,
+                  "coppice::Pipeline: more than one cadence is listed; a pipeline changes at one time, keep one");
+    static_assert((wording<P> + ... + 0) <= 1,
+                  "coppice::Pipeline: more than one wording is listed; keep one");
+    static_assert((policy<P> + ... + 0) >= 1,
+                  "coppice::Pipeline: no policy is listed; write for instance coppice::Pipeline<coppice::KeepRecent<5>>");
+    static_assert(names_are_distinct<P...>(),
+                  "coppice::Pipeline: the same part is listed twice; list it once and set its fields");
+    return true;
+}
+
+// Position of the first part that the question is true for.
+template <bool... Yes>
+constexpr std::size_t position() {
+    constexpr std::array<bool, sizeof...(Yes)> answers{Yes...};
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i]) { return i; }
+    }
+    return sizeof...(Yes);
+}
+
+/// Finds texts that are our own, so that nothing takes them for content.
+inline void recognise_own_texts(Transcript& transcript, const AnyWording& wording) {
+    std::string scratch;
+    for (Entry& entry : transcript.all()) {
+        if (entry.kind != Kind::result) { continue; }
+        std::size_t own = 0;
+        for (std::size_t i = entry.first_part; i < entry.first_part + entry.part_count; ++i) {
+            Part& part = transcript.parts[i];
+            if (part.kind != Part::Kind::text) { continue; }
+            const Recognised found = wording.recognise(decoded(part.text, scratch));
+            if (found.kind == Recognised::Kind::stub) {
+                part.kind = Part::Kind::stub;
+                entry.text -= part.extent.plain;
+                ++own;
+            } else if (found.kind == Recognised::Kind::preview && entry.part_count == 1) {
+                // by its reference in the document where it is spelled there as it reads
+                const std::size_t at = part.text.raw().find(found.reference);
+                if (at == std::string_view::npos) { continue; }
+                entry.reference = Text(part.text.raw().substr(at, found.reference.size()));
+                entry.text = found.size;
+            }
+        }
+        entry.stub = own > 0 && own == entry.part_count;
+    }
+}
+
+}  // namespace detail
+
+/// What one pruning call works with. Kept from call to call, it spares the next one its allocations.
+struct Workspace {
+    Transcript transcript;
+    Plan plan;
+    Plan probe;
+};
+
+/// Policies, in the order of running, with at most one cadence and one wording and any number of guards
+/// between them. Without a cadence every request is pruned; without a wording the neutral one speaks.
+/// Pairing, Unread, Opaque, CacheMarks and BlankText always guard.
+///
+///     using Pruner = coppice::Pipeline<coppice::SmallAging<30>, coppice::Dedup<>, coppice::KeepRecent<5>>;
+///     coppice::Pipeline pruner{coppice::KeepRecent<>{.keep = config.keep}, coppice::Dedup<>{}};
+///
+/// Wrong numbers (`validate()` of a part) are a compile error in a constexpr pipeline and
+/// std::invalid_argument otherwise. The object is immutable; any number of threads may use it.
+template <class... Parts>
+class Pipeline {
+    static_assert((detail::check_part<Parts>() && ...));
+    static_assert(detail::check_list<Parts...>());
+
+public:
+    constexpr Pipeline() requires(sizeof...(Parts) > 0) { validate(); }
+    constexpr explicit Pipeline(Parts... parts) requires(sizeof...(Parts) > 0) : parts_(std::move(parts)...) { validate(); }
+
+    template <class P>
+    constexpr const P& part() const {
+        return std::get<P>(parts_);
+    }
+
+    /// Plans a transcript that a reader has filled: `workspace.plan` says what to change. Back ends call this;
+    /// `coppice::plan` and `coppice::prune` are the calls for a document.
+    void run(Workspace& workspace) const {
+        const detail::AnyWording wording = detail::AnyWording::of(the_wording());
+        detail::recognise_own_texts(workspace.transcript, wording);
+        const auto guards = all_guards();
+        workspace.transcript.set_horizon(find_horizon(workspace, wording, guards));
+        plan_at(workspace.transcript, workspace.plan, wording, guards);
+    }
+
+    /// Carries out what policies must do before the plan may be, and takes back what they could not.
+    void commit(Workspace& workspace) const {
+        const auto commit_part = [&workspace](const auto& part) {
+            if constexpr (committing_policy<std::remove_cvref_t<decltype(part)>>) {
+                for (std::size_t i = 0; i < workspace.transcript.all().size(); ++i) {
+                    if (workspace.plan.spilled(i) && !part.commit(workspace.transcript, workspace.plan, i)) {
+                        workspace.plan.withdraw_spill(i);
+                    }
+                }
+            }
+        };
+        std::apply([&](const Parts&... part) { (commit_part(part), ...); }, parts_);
+    }
+
+    /// Why nothing changed, as far as the cadence knows.
+    std::string why_closed(const Transcript& transcript) const {
+        const auto& chosen = the_cadence();
+        if (transcript.horizon() > 0) { return "nothing to clear"; }
+        if constexpr (requires { { chosen.engage } -> std::convertible_to<Size>; }) {
+            const std::size_t size = transcript.body().in(chosen.engage.unit);
+            if (size < chosen.engage.value) {
+                return fmt::format("the body has {} of {} {}", size, chosen.engage.value, name_of(chosen.engage.unit));
+            }
+        }
+        return fmt::format("the cadence {} keeps the history as it is", std::string_view(chosen.name));
+    }
+
+private:
+    static constexpr std::size_t cadence_at = detail::position<cadence<Parts>...>();
+    static constexpr std::size_t wording_at = detail::position<wording<Parts>...>();
+    static constexpr std::size_t own_guards = 5;
+    static constexpr std::size_t guard_count = own_guards + (guard<Parts> + ... + 0);
+
+    constexpr void validate() const {
+        const auto check = [](const auto& part) {
+            if constexpr (requires { part.validate(); }) { part.validate(); }
+        };
+        std::apply([&](const Parts&... part) { (check(part), ...); }, parts_);
+    }
+
+    const auto& the_cadence() const {
+        if constexpr (cadence_at < sizeof...(Parts)) {
+            return std::get<cadence_at>(parts_);
+        } else {
+            static constexpr EveryRequest<> otherwise;
+            return otherwise;
+        }
+    }
+    const auto& the_wording() const {
+        if constexpr (wording_at < sizeof...(Parts)) {
+            return std::get<wording_at>(parts_);
+        } else {
+            static constexpr PlainWording otherwise;
+            return otherwise;
+        }
+    }
+
+    using Guards = std::array<detail::AnyGuard, guard_count>;
+
+    Guards all_guards() const {
+        static constexpr std::tuple<Pairing, Unread, Opaque, CacheMarks, BlankText> always;
+        Guards guards;
+        std::size_t count = 0;
+        const auto add = [&](const auto& part) {
+            if constexpr (guard<std::remove_cvref_t<decltype(part)>>) { guards[count++] = detail::AnyGuard::of(part); }
+        };
+        std::apply([&](const auto&... part) { (add(part), ...); }, always);
+        std::apply([&](const auto&... part) { (add(part), ...); }, parts_);
+        return guards;
+    }
+
+    std::size_t find_horizon(Workspace& workspace, const detail::AnyWording& wording, const Guards& guards) const {
+        struct Prober {
+            const Pipeline* pipeline;
+            Workspace* workspace;
+            const detail::AnyWording* wording;
+            const Guards* guards;
+        } prober{this, &workspace, &wording, &guards};
+        std::size_t horizon = 0;
+        const auto& chosen = the_cadence();
+        typename std::remove_cvref_t<decltype(chosen)>::State state{};
+        detail::for_each_request(workspace.transcript, [&](Request& request) {
+            request.prober = &prober;
+            request.probe = [](void* context, std::size_t messages) {
+                const auto& [pipeline, space, words, held] = *static_cast<Prober*>(context);
+                return pipeline->probe_at(*space, messages, *words, *held);
+            };
+            if (chosen.moves(state, request)) { horizon = request.messages; }
+        });
+        return horizon;
+    }
+
+    Reclaim probe_at(Workspace& workspace, std::size_t messages, const detail::AnyWording& wording,
+                     const Guards& guards) const {
+        Transcript& transcript = workspace.transcript;
+        transcript.set_horizon(messages);
+        plan_at(transcript, workspace.probe, wording, guards);
+        const Extent before = transcript.body_until(messages);
+        Reclaim reclaim{.removed = before - workspace.probe.body(), .rewritten = {}};
+        bool changed = false;
+        workspace.probe.for_each_edit([&](const Edit& edit) {
+            if (changed) { return; }
+            changed = true;
+            const std::size_t message = transcript.all()[edit.entry].message;
+            reclaim.rewritten = workspace.probe.body() - transcript.body_until(message);
+        });
+        return reclaim;
+    }
+
+    void plan_at(Transcript& transcript, Plan& plan, const detail::AnyWording& wording, const Guards& guards) const {
+        const std::size_t horizon = transcript.horizon();
+        plan.start(transcript, wording, guards);
+        const auto arrive = [&](const auto& part) {
+            using P = std::remove_cvref_t<decltype(part)>;
+            if constexpr (policy<P>) {
+                if constexpr (on_arrival_v<P>) { part.apply(transcript, plan); }
+            }
+        };
+        transcript.set_horizon(transcript.messages.size());
+        std::apply([&](const Parts&... part) { (arrive(part), ...); }, parts_);
+        transcript.set_horizon(horizon);
+        if (horizon == 0) { return; }
+        const auto apply = [&](const auto& part) {
+            using P = std::remove_cvref_t<decltype(part)>;
+            if constexpr (policy<P>) {
+                if constexpr (!on_arrival_v<P>) { part.apply(std::as_const(transcript), plan); }
+            }
+        };
+        std::apply([&](const Parts&... part) { (apply(part), ...); }, parts_);
+    }
+
+    std::tuple<Parts...> parts_;
+};
+
+template <class... Parts>
+Pipeline(Parts...) -> Pipeline<Parts...>;
+
+}  // namespace coppice

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/policies/bulky_input_clear.hpp>
+#include <coppice/policies/ceiling.hpp>
+#include <coppice/policies/dedup.hpp>
+#include <coppice/policies/keep_recent.hpp>
+#include <coppice/policies/small_aging.hpp>
+#include <coppice/policies/spill.hpp>

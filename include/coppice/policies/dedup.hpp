@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/detail/hash.hpp>
+#include <coppice/policy.hpp>
+
+#include <string>
+
+namespace coppice {
+
+/// What must be equal, beside the content, for two results to be duplicates.
+enum class SameCall : bool {
+    ignored,   ///< nothing
+    required,  ///< tool and arguments of the call, whatever the order of keys
+};
+
+namespace detail {
+
+/// Compares and hashes results as a whole: parts in order, media, error flag, and the call where asked for.
+class ResultIdentity {
+public:
+    ResultIdentity(const Transcript& transcript, SameCall same_call) : transcript_(transcript), same_call_(same_call) {}
+
+    static std::uint64_t size_key(const Entry& entry) {
+        return mix(mix(entry.text.bytes) + entry.part_count * 2 + (entry.error ? 1 : 0));
+    }
+
+    std::uint64_t hash(const Entry& entry) {
+        std::uint64_t hash = mix(size_key(entry));
+        for (const Part& part : transcript_.parts_of(entry)) {
+            hash = hash_bytes(bytes_of(part, left_), hash + static_cast<std::uint64_t>(part.kind));
+        }
+        if (same_call_ == SameCall::required) { hash = hash_bytes(call_of(entry, left_), hash); }
+        return hash;
+    }
+
+    bool equal(const Entry& left, const Entry& right) {
+        if (left.error != right.error || left.part_count != right.part_count) { return false; }
+        for (std::size_t i = 0; i < left.part_count; ++i) {
+            const Part& a = transcript_.parts[left.first_part + i];
+            const Part& b = transcript_.parts[right.first_part + i];
+            if (a.kind != b.kind || bytes_of(a, left_) != bytes_of(b, right_)) { return false; }
+        }
+        return same_call_ == SameCall::ignored || call_of(left, left_) == call_of(right, right_);
+    }
+
+private:
+    std::string_view bytes_of(const Part& part, std::string& scratch) const {
+        if (part.kind == Part::Kind::text || part.kind == Part::Kind::stub) { return decoded(part.text, scratch); }
+        scratch.clear();
+        transcript_.source->append_canonical(part.node, scratch);
+        return scratch;
+    }
+
+    std::string_view call_of(const Entry& result, std::string& scratch) const {
+        scratch.clear();
+        if (result.peer == none) { return scratch; }
+        const Entry& call = transcript_.all()[result.peer];
+        std::string tool;
+        scratch += decoded(call.tool, tool);
+        scratch += '\0';
+        if (call.content) { transcript_.source->append_canonical(call.content, scratch); }
+        return scratch;
+    }
+
+    const Transcript& transcript_;
+    SameCall same_call_;
+    std::string left_;
+    std::string right_;
+};
+
+struct DedupOptions {
+    Size min;
+    SameCall same_call;
+    bool media_only;
+    std::string_view name;
+};
+
+inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const DedupOptions& options) {
+    const auto entries = transcript.entries();
+    const auto candidate = [&](std::size_t i) {
+        const Entry& entry = entries[i];
+        if (entry.kind != Kind::result || entry.stub || entry.part_count == 0) { return false; }
+        if (entry.text.bytes == 0 && !options.media_only) { return false; }
+        return entry.images > 0 || entry.text.at_least(options.min);
+    };
+
+    // most results have a size of their own and are never read
+    Index sizes;
+    sizes.start(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (!candidate(i)) { continue; }
+        std::size_t& seen = sizes[ResultIdentity::size_key(entries[i])];
+        seen = seen == Index::absent ? 1 : 2;
+    }
+
+    ResultIdentity identity(transcript, options.same_call);
+    Index newest;
+    newest.start(0);
+    for (std::size_t i = entries.size(); i-- > 0;) {
+        if (!candidate(i) || sizes[ResultIdentity::size_key(entries[i])] != 2) { continue; }
+        if (plan.fate(i) != Fate::keep && plan.fate(i) != Fate::spill) { continue; }
+        std::size_t& found = newest[identity.hash(entries[i])];
+        if (found == Index::absent) {
+            found = i;
+        } else if (identity.equal(entries[i], entries[found])) {
+            plan.collapse(i, found, options.name);
+        }
+    }
+}
+
+}  // namespace detail
+
+/// The same result again: only the newest copy stays whole, also among recent results.
+///
+/// keeps          the newest of equal results, with its text, media and error flag
+/// changes        the older ones into a stub each that says so
+/// does nothing   to results shorter than `min`; where anything differs (one byte, the order of parts, the error
+///                flag, with `SameCall::required` also tool or arguments: HKUDS/nanobot #4581); where the newest
+///                copy does not stay: a stub that points at it would not be true
+///
+/// Sizes are compared first, then hashes, then bytes.
+template <Size Min = Size{200}, SameCall Call = SameCall::required>
+struct Dedup {
+    static constexpr std::string_view name = "dedup";
+
+    Size min = Min;               ///< joined text; a result with an image may be shorter
+    SameCall same_call = Call;
+    bool media_only = true;       ///< whether results without any text can be duplicates
+
+    void apply(const Transcript& transcript, Plan& plan) const {
+        detail::collapse_duplicates(transcript, plan, {min, same_call, media_only, name});
+    }
+};
+
+}  // namespace coppice

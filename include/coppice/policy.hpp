@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/plan.hpp>
+#include <coppice/transcript.hpp>
+
+#include <concepts>
+#include <string_view>
+
+namespace coppice {
+
+/// A policy: says what to change. It reads the transcript, of which it sees the entries up to the horizon,
+/// and writes the plan. It is a pure function of both: no clock, no counter, no state between calls. Running
+/// it on its own output plans nothing.
+///
+/// Exemplar
+///
+///     struct ClearGlobs {
+///         static constexpr std::string_view name = "clear_globs";
+///         void apply(const coppice::Transcript& transcript, coppice::Plan& plan) const {
+///             for (std::size_t i = 0; i < transcript.entries().size(); ++i) {
+///                 if (coppice::same_text(transcript.entries()[i].tool, std::string_view("Glob"))) {
+///                     plan.clear(i, name);
+///                 }
+///             }
+///         }
+///     };
+///
+/// Models: SmallAging, Dedup, KeepRecent, BulkyInputClear, Ceiling, Spill.
+template <class P>
+concept policy = std::copyable<P> && requires(const P& p, const Transcript& transcript, Plan& plan) {
+    { P::name } -> std::convertible_to<std::string_view>;
+    { p.apply(transcript, plan) } -> std::same_as<void>;
+};
+
+/// A policy whose decision on an entry depends on that entry alone. It runs before the others and on the whole
+/// history whatever the horizon, so that the model never sees the entry otherwise.
+template <class P>
+inline constexpr bool on_arrival_v = requires { typename P::on_arrival; };
+
+/// A policy that has to do something before its plan may be carried out; false takes the change back.
+template <class P>
+concept committing_policy = policy<P> && requires(const P& p, const Transcript& transcript, const Plan& plan,
+                                                  std::size_t entry) {
+    { p.commit(transcript, plan, entry) } -> std::same_as<bool>;
+};
+
+}  // namespace coppice

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/cadences/every_request.hpp>
+#include <coppice/pipeline.hpp>
+#include <coppice/policies.hpp>
+#include <coppice/wording.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace coppice {
+
+/// The exact texts of OpenSwarm's wire pruner. Sizes are UTF-16 units.
+struct OpenSwarmWording {
+    static constexpr std::string_view name = "openswarm";
+    static constexpr std::size_t longest = 200;
+
+    Shape shape = Shape::always_blocks;
+    std::size_t big_utf16 = 2000;  ///< from here on a result counts as big
+
+    void result(std::string& out, const ResultFacts& facts) const {
+        const auto end = std::back_inserter(out);
+        if (facts.duplicate) {
+            out += duplicate;
+        } else if (facts.images > 0 && facts.size.utf16 < big_utf16) {
+            out += screenshot;
+        } else if (facts.size.utf16 < big_utf16) {
+            fmt::format_to(end, "{}{}{}", small_open, facts.size.utf16, small_close);
+        } else {
+            fmt::format_to(end, "{}{}{}{}", big_open, facts.size.utf16, big_middle,
+                           facts.images > 0 ? with_screenshot : without_screenshot);
+        }
+    }
+
+    void field(std::string& out, const FieldFacts& facts) const {
+        fmt::format_to(std::back_inserter(out), "[{}{}", facts.size.utf16, field_close);
+    }
+
+    void image(std::string& out, const ResultFacts&) const { out += screenshot; }
+
+    Recognised recognise(std::string_view text) const {
+        const bool stub = text.size() <= longest &&
+                          (text == duplicate || text == screenshot || is_small(text) || is_big(text) || is_field(text));
+        return {stub ? Recognised::Kind::stub : Recognised::Kind::content, {}, {}};
+    }
+
+private:
+    static constexpr std::string_view duplicate = "[Duplicate tool output: same content as a more recent result.]";
+    static constexpr std::string_view screenshot =
+        "[Old screenshot cleared by OpenSwarm to keep this long chat inside the model's context window.]";
+    static constexpr std::string_view small_open = "[Old result cleared by OpenSwarm: ";
+    static constexpr std::string_view small_close = " characters from an earlier step.]";
+    static constexpr std::string_view big_open =
+        "[Old tool output cleared by OpenSwarm to keep this long chat inside the model's context window: ";
+    static constexpr std::string_view big_middle = " characters from an earlier step";
+    static constexpr std::string_view without_screenshot = ".]";
+    static constexpr std::string_view with_screenshot = ", plus a screenshot.]";
+    static constexpr std::string_view field_close =
+        " characters, cleared by OpenSwarm; re-read the file if you need them]";
+
+    static bool is_small(std::string_view text) {
+        return detail::Scanner(text).literal(small_open).number().literal(small_close).done();
+    }
+    static bool is_big(std::string_view text) {
+        detail::Scanner scan(text);
+        scan.literal(big_open).number().literal(big_middle);
+        if (!scan.try_literal(with_screenshot)) { scan.literal(without_screenshot); }
+        return scan.done();
+    }
+    static bool is_field(std::string_view text) {
+        return detail::Scanner(text).literal("[").number().literal(field_close).done();
+    }
+};
+static_assert(wording<OpenSwarmWording>);
+
+namespace presets {
+
+/// OpenSwarm's wire pruner by its rules: texts, windows and numbers as an OpenSwarm host sees them.
+template <cadence Cadence = EveryRequest<utf16(300'000)>>
+using OpenSwarm = Pipeline<Cadence,
+                           SmallAging<30, utf16(80), utf16(2000)>,
+                           Dedup<utf16(2000), SameCall::ignored>,
+                           KeepRecent<5, utf16(2000), share_window>,
+                           BulkyInputClear<5, utf16(2000)>,
+                           Ceiling<utf16(120'000), 2, utf16(2000)>,
+                           OpenSwarmWording>;
+
+/// Slots count unread results and calls of every kind, and text decides about duplicates of screenshots, as in
+/// the original.
+template <cadence Cadence = EveryRequest<utf16(300'000)>>
+constexpr OpenSwarm<Cadence> openswarm(Cadence when = {}) {
+    SmallAging<30, utf16(80), utf16(2000)> small;
+    small.count_unread = true;
+    Dedup<utf16(2000), SameCall::ignored> dedup;
+    dedup.media_only = false;
+    KeepRecent<5, utf16(2000), share_window> recent;
+    recent.count_unread = true;
+    BulkyInputClear<5, utf16(2000)> inputs;
+    inputs.count_every_call = true;
+    Ceiling<utf16(120'000), 2, utf16(2000)> ceiling;
+    ceiling.count_unread = true;
+    return OpenSwarm<Cadence>(when, small, dedup, recent, inputs, ceiling, OpenSwarmWording{});
+}
+
+}  // namespace presets
+}  // namespace coppice

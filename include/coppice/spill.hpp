@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/detail/hash.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace coppice {
+
+/// A store for full contents that a transcript only refers to.
+///
+/// `reference` names the place of a content without touching the store: a pure function of its arguments, in
+/// printable ASCII. `put` stores the content there, and answers false where it could not: then nothing is
+/// promised and the content stays in the transcript. Storing the same content twice is one entry.
+///
+/// Exemplar: MemorySpillStore.
+/// Models: MemorySpillStore.
+template <class S>
+concept spill_store = requires(S& store, const S& same, std::string_view id, std::string_view content) {
+    { same.reference(id, content) } -> std::convertible_to<std::string>;
+    { store.put(std::string_view(), content) } -> std::same_as<bool>;
+};
+
+/// Keeps contents in memory, for tests and for hosts that write them elsewhere themselves. Safe to share
+/// between threads.
+class MemorySpillStore {
+public:
+    /// Two ids, or one id used twice, never share a reference unless their contents are equal.
+    std::string reference(std::string_view id, std::string_view content) const {
+        static constexpr char digits[] = "0123456789abcdef";
+        std::string name = "memory:";
+        std::uint64_t low = detail::hash_bytes(content, detail::hash_bytes(id));
+        std::uint64_t high = detail::hash_bytes(content, low);
+        for (std::uint64_t* word : {&high, &low}) {
+            for (int i = 0; i < 16; ++i, *word >>= 4U) { name += digits[*word & 15U]; }
+        }
+        return name;
+    }
+
+    bool put(std::string_view reference, std::string_view content) {
+        const std::scoped_lock lock(mutex_);
+        const auto [place, added] = contents_.try_emplace(std::string(reference), content);
+        return added || place->second == content;
+    }
+
+    std::optional<std::string> get(std::string_view reference) const {
+        const std::scoped_lock lock(mutex_);
+        const auto found = contents_.find(reference);
+        if (found == contents_.end()) { return std::nullopt; }
+        return found->second;
+    }
+
+    std::size_t size() const {
+        const std::scoped_lock lock(mutex_);
+        return contents_.size();
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::map<std::string, std::string, std::less<>> contents_;
+};
+static_assert(spill_store<MemorySpillStore>);
+
+}  // namespace coppice

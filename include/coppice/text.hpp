@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/measure.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace coppice {
+
+/// A view of text that somebody else owns: either plain UTF-8 or the inside of a JSON string that is
+/// still escaped. Nothing is copied or decoded before somebody needs it.
+class Text {
+public:
+    constexpr Text() = default;
+    constexpr Text(std::string_view plain) : raw_(plain) {}
+    static constexpr Text still_escaped(std::string_view raw) {
+        Text text(raw);
+        // without a backslash both spellings are the same bytes
+        text.escaped_ = raw.find('\\') != std::string_view::npos;
+        return text;
+    }
+
+    constexpr std::string_view raw() const { return raw_; }
+    constexpr bool escaped() const { return escaped_; }
+    constexpr bool empty() const { return raw_.empty(); }
+
+private:
+    std::string_view raw_;
+    bool escaped_ = false;
+};
+
+namespace detail {
+
+inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+inline void append_utf8(std::string& out, std::uint32_t code) {
+    const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+    if (code < 0x80) {
+        put(code);
+    } else if (code < 0x800) {
+        put(0xC0U | (code >> 6U));
+        put(0x80U | (code & 0x3FU));
+    } else if (code < 0x10000) {
+        put(0xE0U | (code >> 12U));
+        put(0x80U | ((code >> 6U) & 0x3FU));
+        put(0x80U | (code & 0x3FU));
+    } else {
+        put(0xF0U | (code >> 18U));
+        put(0x80U | ((code >> 12U) & 0x3FU));
+        put(0x80U | ((code >> 6U) & 0x3FU));
+        put(0x80U | (code & 0x3FU));
+    }
+}
+
+inline std::uint32_t hex4(std::string_view digits) {
+    std::uint32_t value = 0;
+    for (const char digit : digits) {
+        const auto lower = static_cast<unsigned char>(digit | 0x20);
+        value = value * 16 + static_cast<std::uint32_t>(lower >= 'a' ? lower - 'a' + 10 : digit - '0');
+    }
+    return value;
+}
+
+// One character of an escaped string: how many raw bytes it takes, and what it means.
+struct EscapedUnit {
+    std::size_t length = 1;
+    std::uint32_t code = 0;   // only for escapes
+    bool escape = false;
+    bool lone_surrogate = false;
+};
+
+inline EscapedUnit next_unit(std::string_view raw) {
+    if (raw[0] != '\\' || raw.size() < 2) { return {}; }
+    switch (raw[1]) {
+        case 'b': return {2, '\b', true, false};
+        case 'f': return {2, '\f', true, false};
+        case 'n': return {2, '\n', true, false};
+        case 'r': return {2, '\r', true, false};
+        case 't': return {2, '\t', true, false};
+        case 'u': break;
+        default: return {2, static_cast<unsigned char>(raw[1]), true, false};
+    }
+    if (raw.size() < 6) { return {}; }
+    const std::uint32_t first = hex4(raw.substr(2, 4));
+    if (first >= 0xD800 && first < 0xDC00 && raw.size() >= 12 && raw[6] == '\\' && raw[7] == 'u') {
+        const std::uint32_t second = hex4(raw.substr(8, 4));
+        if (second >= 0xDC00 && second < 0xE000) {
+            return {12, 0x10000U + ((first - 0xD800U) << 10U) + (second - 0xDC00U), true, false};
+        }
+    }
+    return {6, first, true, first >= 0xD800 && first < 0xE000};
+}
+
+}  // namespace detail
+
+/// The text itself, decoded into `scratch` only where it is still escaped. A lone surrogate, which
+/// UTF-8 cannot hold, becomes U+FFFD in this copy; the original is not touched.
+inline std::string_view decoded(Text text, std::string& scratch) {
+    if (!text.escaped()) { return text.raw(); }
+    scratch.clear();
+    std::string_view raw = text.raw();
+    while (!raw.empty()) {
+        const std::size_t plain = raw.find('\\');
+        scratch.append(raw.substr(0, plain));
+        if (plain == std::string_view::npos) { break; }
+        raw.remove_prefix(plain);
+        const detail::EscapedUnit unit = detail::next_unit(raw);
+        if (unit.escape) {
+            detail::append_utf8(scratch, unit.lone_surrogate ? 0xFFFDU : unit.code);
+        } else {
+            scratch.push_back(raw[0]);
+        }
+        raw.remove_prefix(unit.length);
+    }
+    return scratch;
+}
+
+/// Measures the decoded text without decoding it. `escapes` is what its present spelling adds.
+inline TextExtent measure(Text text) {
+    if (!text.escaped()) { return measure(text.raw()); }
+    Extent plain = measure(text.raw()).plain;
+    std::string_view raw = text.raw();
+    for (std::size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\')) {
+        raw.remove_prefix(at);
+        const detail::EscapedUnit unit = detail::next_unit(raw);
+        if (unit.escape) {
+            const std::uint32_t code = unit.lone_surrogate ? 0xFFFDU : unit.code;
+            const std::size_t width = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+            plain -= ascii(unit.length);
+            plain += Extent{width, 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
+        }
+        raw.remove_prefix(unit.length);
+    }
+    return {plain, text.raw().size() - plain.bytes};
+}
+
+/// Whether two texts mean the same, whatever their spelling.
+inline bool same_text(Text left, Text right) {
+    if (!left.escaped() && !right.escaped()) { return left.raw() == right.raw(); }
+    std::string left_scratch;
+    std::string right_scratch;
+    return decoded(left, left_scratch) == decoded(right, right_scratch);
+}
+
+/// The longest prefix of at most `count` code points. Never splits a character.
+inline std::string_view first_chars(std::string_view text, std::size_t count) {
+    std::size_t at = 0;
+    for (; at < text.size() && (count > 0 || detail::is_continuation(text[at])); ++at) {
+        if (!detail::is_continuation(text[at])) { --count; }
+    }
+    return text.substr(0, at);
+}
+
+/// The longest suffix of at most `count` code points. Never splits a character.
+inline std::string_view last_chars(std::string_view text, std::size_t count) {
+    std::size_t at = text.size();
+    while (at > 0 && count > 0) {
+        --at;
+        while (at > 0 && detail::is_continuation(text[at])) { --at; }
+        --count;
+    }
+    return text.substr(at);
+}
+
+/// First line that is not blank, without surrounding white space.
+std::string_view first_line(std::string_view text);
+/// Last line that is not blank, without surrounding white space.
+std::string_view last_line(std::string_view text);
+
+inline std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blank = " \t\r\n\f\v";
+    const std::size_t start = text.find_first_not_of(blank);
+    if (start == std::string_view::npos) { return {}; }
+    return text.substr(start, text.find_last_not_of(blank) - start + 1);
+}
+
+inline std::string_view first_line(std::string_view text) {
+    text = trimmed(text);
+    return trimmed(text.substr(0, text.find('\n')));
+}
+
+inline std::string_view last_line(std::string_view text) {
+    text = trimmed(text);
+    const std::size_t line = text.rfind('\n');
+    return line == std::string_view::npos ? text : trimmed(text.substr(line + 1));
+}
+
+/// Appends at most `limit` characters of `text` as printable ASCII without quotes, backslashes and square
+/// brackets, so that the result has one spelling at any depth of JSON and cannot close the stub it stands in.
+/// Longer text keeps its head and its tail around "...". White space and everything else unprintable collapse.
+inline void append_safe(std::string& out, std::string_view text, std::size_t limit) {
+    const std::size_t start = out.size();
+    bool gap = false;
+    // a bounded look at hostile lengths: what lies between cannot be shown anyway
+    const std::size_t window = limit * 8 + 64;
+    const bool long_text = text.size() > 2 * window;
+    const auto put = [&](std::string_view piece) {
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+            const auto byte = static_cast<unsigned char>(piece[i]);
+            if (byte <= 0x20 || byte == 0x7F) {
+                gap = true;
+                continue;
+            }
+            if (detail::is_continuation(piece[i])) { continue; }
+            if (gap && out.size() > start) { out.push_back(' '); }
+            gap = false;
+            switch (byte) {
+                case '"': out.push_back('\''); break;
+                case '\\': out.push_back('/'); break;
+                case '[': out.push_back('('); break;
+                case ']': out.push_back(')'); break;
+                default: out.push_back(byte < 0x7F ? static_cast<char>(byte) : '?');
+            }
+        }
+    };
+    put(long_text ? text.substr(0, window) : text);
+    if (long_text) { put(text.substr(text.size() - window)); }
+    const std::size_t length = out.size() - start;
+    if (length > limit) {
+        constexpr std::string_view dots = "...";
+        const std::size_t room = limit > dots.size() ? limit - dots.size() : 0;
+        const std::size_t head = room - room / 2;
+        std::string tail = out.substr(out.size() - room / 2);
+        out.resize(start + head);
+        out.append(dots.substr(0, limit - room)).append(tail);
+    }
+}
+
+}  // namespace coppice

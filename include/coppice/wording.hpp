@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/measure.hpp>
+#include <coppice/text.hpp>
+
+#include <fmt/format.h>
+
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace coppice {
+
+/// What a stub may say about the result it stands for. All texts are raw: a wording makes them safe.
+struct ResultFacts {
+    std::string_view tool{};
+    std::string_view identity{};   ///< path, command, ... of the call
+    Extent size{};                 ///< joined text, with documents and unknown parts as serialised
+    std::size_t images = 0;
+    std::size_t documents = 0;
+    std::size_t others = 0;      ///< parts of a kind the dialect does not know
+    bool error = false;
+    bool duplicate = false;      ///< a later result with the same content stays
+    std::string_view first_line{}; ///< of a failed result
+    std::string_view last_line{};
+    std::string_view reference{};  ///< where the full content was stored
+};
+
+/// What a stub may say about a cleared field of a call's input.
+struct FieldFacts {
+    std::string_view tool{};
+    std::string_view field{};
+    Extent size{};
+};
+
+/// What a preview may say about a result whose full content was stored elsewhere.
+struct PreviewFacts {
+    std::string_view content{};
+    std::string_view reference{};
+    Extent size{};
+};
+
+/// What a wording says of a text it is shown.
+struct Recognised {
+    enum class Kind { content, stub, preview };
+    Kind kind = Kind::content;
+    Extent size{};                  ///< of what a preview stands for
+    std::string_view reference{};   ///< of a preview
+};
+
+/// How a cleared result is written.
+enum class Shape { as_it_was, always_blocks };
+
+/// A wording: every text that the library writes into a transcript.
+///
+/// Its texts are passive statements in printable ASCII without quotes or backslashes, so that they have one
+/// spelling at any depth of JSON. `recognise` knows its own texts by their exact grammar and bounds, never by
+/// how they begin, and `longest` bounds every text but previews.
+///
+/// Exemplar
+///
+///     struct Terse {
+///         static constexpr std::string_view name = "terse";
+///         static constexpr std::size_t longest = 9;
+///         coppice::Shape shape = coppice::Shape::as_it_was;
+///         void result(std::string& out, const coppice::ResultFacts&) const { out += "[cleared]"; }
+///         void field(std::string& out, const coppice::FieldFacts&) const { out += "[cleared]"; }
+///         void image(std::string& out, const coppice::ResultFacts&) const { out += "[cleared]"; }
+///         coppice::Recognised recognise(std::string_view text) const {
+///             return {text == "[cleared]" ? coppice::Recognised::Kind::stub : coppice::Recognised::Kind::content, {}, {}};
+///         }
+///     };
+///
+/// Models: PlainWording, OpenSwarmWording.
+template <class W>
+concept wording = std::copyable<W> &&
+    requires(const W& w, std::string& out, const ResultFacts& result, const FieldFacts& field, std::string_view text) {
+        { W::name } -> std::convertible_to<std::string_view>;
+        { W::longest } -> std::convertible_to<std::size_t>;
+        { w.shape } -> std::convertible_to<Shape>;
+        w.result(out, result);
+        w.field(out, field);
+        w.image(out, result);
+        { w.recognise(text) } -> std::same_as<Recognised>;
+    };
+
+/// A wording that can also write the inline preview of a stored result, as `Spill` needs.
+template <class W>
+concept previewing_wording = wording<W> && requires(const W& w, std::string& out, const PreviewFacts& facts) {
+    w.preview(out, facts);
+};
+
+namespace detail {
+
+/// Reads an exact grammar off the front of a text; one failed step fails all that follow.
+class Scanner {
+public:
+    constexpr explicit Scanner(std::string_view text) : rest_(text) {}
+
+    constexpr Scanner& literal(std::string_view expected) {
+        if (ok_ && rest_.substr(0, expected.size()) == expected) {
+            rest_.remove_prefix(expected.size());
+        } else {
+            ok_ = false;
+        }
+        return *this;
+    }
+    constexpr bool try_literal(std::string_view expected) {
+        if (!ok_ || rest_.substr(0, expected.size()) != expected) { return false; }
+        rest_.remove_prefix(expected.size());
+        return true;
+    }
+    /// A decimal number as we print it: no sign, no leading zero, at most 19 digits.
+    constexpr Scanner& number(std::size_t* value = nullptr) {
+        std::size_t digits = 0;
+        std::size_t read = 0;
+        while (digits < rest_.size() && digits < 20 && rest_[digits] >= '0' && rest_[digits] <= '9') {
+            read = read * 10 + static_cast<std::size_t>(rest_[digits] - '0');
+            ++digits;
+        }
+        if (digits == 0 || digits > 19 || (digits > 1 && rest_[0] == '0')) { ok_ = false; }
+        if (ok_) { rest_.remove_prefix(digits); }
+        if (ok_ && value != nullptr) { *value = read; }
+        return *this;
+    }
+    constexpr bool ok() const { return ok_; }
+    constexpr bool done() const { return ok_ && rest_.empty(); }
+    constexpr std::string_view rest() const { return rest_; }
+
+private:
+    std::string_view rest_{};
+    bool ok_ = true;
+};
+
+}  // namespace detail
+
+/// The neutral default. Each text says tool, size, outcome and what the call named, and nothing that could be
+/// taken for an order:
+///
+///     [tool result cleared: 9001 characters, ok; Read /src/main.c]
+///     [tool result cleared: 412 characters, failed; Bash make; first line: cc1: error; last line: make: Error 1]
+///     [tool result cleared: 9001 characters, ok, same as a later result; Read /src/main.c]
+///     [tool input cleared: 5120 characters; content]
+///
+/// Sizes are Unicode code points.
+struct PlainWording {
+    static constexpr std::string_view name = "plain";
+    static constexpr std::size_t tool_limit = 64;
+    static constexpr std::size_t identity_limit = 120;
+    static constexpr std::size_t line_limit = 100;
+    static constexpr std::size_t reference_limit = 512;
+    static constexpr std::size_t longest = 1200;
+    static constexpr std::size_t preview_head_chars = 2500;
+    static constexpr std::size_t preview_tail_chars = 1500;
+
+    Shape shape = Shape::as_it_was;
+
+    void result(std::string& out, const ResultFacts& facts) const {
+        const auto end = [&out] { return std::back_inserter(out); };
+        fmt::format_to(end(), "{}{} characters", result_open, facts.size.chars);
+        count(out, facts.images, "image");
+        count(out, facts.documents, "document");
+        count(out, facts.others, "other part");
+        out += facts.error ? ", failed" : ", ok";
+        if (facts.duplicate) { out += same_as_later; }
+        const std::size_t before = out.size();
+        out += "; ";
+        append_safe(out, facts.tool, tool_limit);
+        if (!facts.identity.empty()) {
+            if (out.size() > before + 2) { out += ' '; }
+            append_safe(out, facts.identity, identity_limit);
+        }
+        if (out.size() == before + 2) { out.resize(before); }
+        line(out, "; first line: ", facts.first_line);
+        if (facts.last_line != facts.first_line) { line(out, "; last line: ", facts.last_line); }
+        if (!facts.reference.empty()) {
+            out += "; stored at ";
+            append_safe(out, facts.reference, reference_limit);
+        }
+        out += ']';
+    }
+
+    void field(std::string& out, const FieldFacts& facts) const {
+        fmt::format_to(std::back_inserter(out), "{}{} characters; ", field_open, facts.size.chars);
+        append_safe(out, facts.field, tool_limit);
+        out += ']';
+    }
+
+    void image(std::string& out, const ResultFacts& facts) const {
+        const std::size_t before = out.size();
+        out += image_open;
+        append_safe(out, facts.tool, tool_limit);
+        if (!facts.identity.empty()) {
+            if (out.size() > before + image_open.size()) { out += ' '; }
+            append_safe(out, facts.identity, identity_limit);
+        }
+        out += ']';
+    }
+
+    /// Head and tail of the content around one line that says what is missing and where it is.
+    void preview(std::string& out, const PreviewFacts& facts) const {
+        const std::string_view head = first_chars(facts.content, preview_head_chars);
+        const std::string_view tail = last_chars(facts.content.substr(head.size()), preview_tail_chars);
+        out += head;
+        fmt::format_to(std::back_inserter(out), "{}{} characters; stored at ", preview_open, facts.size.chars);
+        append_safe(out, facts.reference, reference_limit);
+        out += preview_close;
+        out += tail;
+    }
+
+    Recognised recognise(std::string_view text) const {
+        if (is_stub(text)) { return {Recognised::Kind::stub, {}, {}}; }
+        return as_preview(text);
+    }
+
+private:
+    static constexpr std::string_view result_open = "[tool result cleared: ";
+    static constexpr std::string_view field_open = "[tool input cleared: ";
+    static constexpr std::string_view image_open = "[image cleared: ";
+    static constexpr std::string_view same_as_later = ", same as a later result";
+    static constexpr std::string_view preview_open = "\n\n[middle of a tool result left out: ";
+    static constexpr std::string_view preview_close = "]\n\n";
+
+    static void count(std::string& out, std::size_t number, std::string_view what) {
+        if (number == 0) { return; }
+        fmt::format_to(std::back_inserter(out), ", {} {}{}", number, what, number == 1 ? "" : "s");
+    }
+
+    static void line(std::string& out, std::string_view label, std::string_view text) {
+        const std::size_t before = out.size();
+        out += label;
+        append_safe(out, text, line_limit);
+        if (out.size() == before + label.size()) { out.resize(before); }
+    }
+
+    static void skip_count(detail::Scanner& scan, std::string_view what) {
+        detail::Scanner probe = scan;
+        if (!probe.literal(", ").number().literal(" ").literal(what).ok()) { return; }
+        probe.try_literal("s");
+        scan = probe;
+    }
+
+    static constexpr bool safe(std::string_view text) {
+        for (const char byte : text) {
+            const bool printable = byte >= 0x20 && byte < 0x7F;
+            if (!printable || byte == '"' || byte == '\\' || byte == '[' || byte == ']') { return false; }
+        }
+        return true;
+    }
+
+    static bool is_stub(std::string_view text) {
+        if (text.size() > longest || text.size() < 2 || text.front() != '[' || text.back() != ']') { return false; }
+        if (!safe(text.substr(1, text.size() - 2))) { return false; }
+        const std::string_view inside = text.substr(0, text.size() - 1);
+        detail::Scanner scan(inside);
+        if (scan.try_literal(image_open)) { return scan.rest().size() <= tool_limit + 1 + identity_limit; }
+        if (scan.try_literal(field_open)) {
+            return scan.number().literal(" characters; ").ok() && scan.rest().size() <= tool_limit;
+        }
+        scan.literal(result_open).number().literal(" characters");
+        skip_count(scan, "image");
+        skip_count(scan, "document");
+        skip_count(scan, "other part");
+        if (!scan.try_literal(", failed")) { scan.literal(", ok"); }
+        scan.try_literal(same_as_later);
+        return scan.done() || (scan.ok() && scan.rest().substr(0, 2) == "; ");
+    }
+
+    static Recognised as_preview(std::string_view text) {
+        constexpr std::size_t head_bytes = preview_head_chars * 4;
+        constexpr std::size_t tail_bytes = preview_tail_chars * 4;
+        if (text.size() > head_bytes + tail_bytes + longest) { return {}; }
+        const std::size_t at = text.find(preview_open);
+        if (at == std::string_view::npos || at > head_bytes) { return {}; }
+        detail::Scanner scan(text.substr(at));
+        std::size_t characters = 0;
+        if (!scan.literal(preview_open).number(&characters).literal(" characters; stored at ").ok()) { return {}; }
+        const std::size_t close = scan.rest().find(preview_close);
+        if (close == std::string_view::npos || close > reference_limit || !safe(scan.rest().substr(0, close))) {
+            return {};
+        }
+        return {Recognised::Kind::preview, ascii(characters), scan.rest().substr(0, close)};
+    }
+};
+static_assert(previewing_wording<PlainWording>);
+
+namespace detail {
+
+/// Any wording behind function pointers, so that planning code is compiled once.
+class AnyWording {
+public:
+    AnyWording() = default;
+
+    template <wording W>
+    static AnyWording of(const W& model) {
+        AnyWording any;
+        any.model_ = &model;
+        any.longest = W::longest;
+        any.shape = model.shape;
+        any.result_ = [](const void* w, std::string& out, const ResultFacts& facts) {
+            static_cast<const W*>(w)->result(out, facts);
+        };
+        any.field_ = [](const void* w, std::string& out, const FieldFacts& facts) {
+            static_cast<const W*>(w)->field(out, facts);
+        };
+        any.image_ = [](const void* w, std::string& out, const ResultFacts& facts) {
+            static_cast<const W*>(w)->image(out, facts);
+        };
+        any.recognise_ = [](const void* w, std::string_view text) {
+            return static_cast<const W*>(w)->recognise(text);
+        };
+        if constexpr (previewing_wording<W>) {
+            any.preview_ = [](const void* w, std::string& out, const PreviewFacts& facts) {
+                static_cast<const W*>(w)->preview(out, facts);
+            };
+        }
+        return any;
+    }
+
+    std::size_t longest = 0;
+    Shape shape = Shape::as_it_was;
+
+    void result(std::string& out, const ResultFacts& facts) const { result_(model_, out, facts); }
+    void field(std::string& out, const FieldFacts& facts) const { field_(model_, out, facts); }
+    void image(std::string& out, const ResultFacts& facts) const { image_(model_, out, facts); }
+    bool preview(std::string& out, const PreviewFacts& facts) const {
+        if (preview_ == nullptr) { return false; }
+        preview_(model_, out, facts);
+        return true;
+    }
+    Recognised recognise(std::string_view text) const { return recognise_(model_, text); }
+
+private:
+    const void* model_ = nullptr;
+    void (*result_)(const void*, std::string&, const ResultFacts&) = nullptr;
+    void (*field_)(const void*, std::string&, const FieldFacts&) = nullptr;
+    void (*image_)(const void*, std::string&, const ResultFacts&) = nullptr;
+    Recognised (*recognise_)(const void*, std::string_view) = nullptr;
+    void (*preview_)(const void*, std::string&, const PreviewFacts&) = nullptr;
+};
+
+}  // namespace detail
+}  // namespace coppice

@@ -1,0 +1,5 @@
+#include <coppice/coppice.hpp>
+
+int main() {
+    return 0;
+}
