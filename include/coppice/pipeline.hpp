@@ -98,6 +98,7 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
             }
         }
         entry.stub = own > 0 && own == entry.part_count;
+        if (!entry.stub) { entry.elided = own; }
     }
 }
 

@@ -94,6 +94,7 @@ struct Entry {
     std::size_t first_field = 0;
     std::size_t field_count = 0;
     std::size_t images = 0;
+    std::size_t elided = 0;        ///< images that were there before an earlier pruning replaced them
     std::size_t documents = 0;
     std::size_t others = 0;
     std::size_t cache_marks = 0;   ///< on its parts

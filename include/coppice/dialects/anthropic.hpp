@@ -13,8 +13,9 @@ namespace coppice {
 /// Reads an Anthropic Messages request (a body with `messages`, or the array alone) into a transcript.
 ///
 /// Known and open to change: `tool_use` inputs and `tool_result` contents. Kept as they are: thinking, server
-/// tools and their results, `tool_reference`, answers to calls whose `caller` is not `direct`, system messages,
-/// and everything of an unknown type or in an unexpected place.
+/// tools and their results, `tool_reference`, system messages, and everything of an unknown type or in an
+/// unexpected place; the whole user turn that answers a call whose `caller` is not `direct`, or that answers while
+/// a server tool is still at work; everything from the newest `compaction` block on, which the server continues.
 template <json_cursor Value>
 class AnthropicReader {
 public:
@@ -42,6 +43,7 @@ public:
         if (!found) { return "no array of messages"; }
         if (foreign_ && !forced) { return "tool messages of another provider's shape"; }
         if (!evidence_ && !forced) { return "nothing that tells which provider this body is for"; }
+        for (std::size_t i = compacted_; i < out_.all().size(); ++i) { out_.all()[i].immutable = true; }
         if (!out_.messages.empty()) { out_.frame = body.seen() - out_.messages.back().until_here; }
         out_.dialect = "anthropic";
         return {};
@@ -65,7 +67,11 @@ private:
             foreign_ = foreign_ || same_text(role, std::string_view("tool")) ||
                        same_text(role, std::string_view("function"));
             const bool turn_starts = read.role == Role::assistant && before != Role::assistant;
-            if (turn_starts) { pairs_.next_turn(); }
+            if (turn_starts) {
+                pairs_.next_turn();
+                programmatic_ = false;
+                server_calls_ = 0;
+            }
             before = read.role;
             user_content_ = false;
             if (message.type() == JsonType::object) {
@@ -132,6 +138,9 @@ private:
                               : role == Role::assistant ? Kind::assistant_text
                                                         : Kind::opaque;
             user_content_ = user_content_ || role == Role::user;
+            if (is("compaction")) { compacted_ = out_.all().size(); }
+            if (role == Role::assistant && is("server_tool_use")) { ++server_calls_; }
+            if (role == Role::assistant && ends_with_tool_result(type) && server_calls_ > 0) { --server_calls_; }
             add(kind, message, index);
             block.skip();
         }
@@ -151,6 +160,7 @@ private:
             } else if (same_text(key, std::string_view("name")) && text) {
                 call.tool = value.text().text;
             } else if (same_text(key, std::string_view("caller"))) {
+                programmatic_ = programmatic_ || !is_direct(value);
                 call.immutable = call.immutable || !is_direct(value);
             } else if (same_text(key, std::string_view("input"))) {
                 call.content = value.node();
@@ -225,9 +235,8 @@ private:
             call.peer = at;
             result.tool = call.tool;
             result.identity = call.identity;
-            // a program, not the model, reads what answers a programmatic call
-            result.immutable = result.immutable || call.immutable;
         }
+        result.immutable = result.immutable || programmatic_ || server_calls_ > 0;
         out_.add(result);
     }
 
@@ -303,6 +312,13 @@ private:
         out_.parts.push_back(part);
     }
 
+    static bool ends_with_tool_result(Text type) {
+        constexpr std::string_view suffix = "_tool_result";
+        std::string scratch;
+        const std::string_view name = decoded(type, scratch);
+        return name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
+    }
+
     // what tells one call of a tool from another, best first
     static constexpr std::array<std::string_view, 12> identity_keys = {
         "file_path", "notebook_path", "path", "filePath", "filename", "command",
@@ -314,6 +330,9 @@ private:
     bool evidence_ = false;
     bool foreign_ = false;
     bool user_content_ = false;
+    bool programmatic_ = false;      // a call of this turn was made by a program, not by the model
+    std::size_t server_calls_ = 0;   // of this turn, still without their result
+    std::size_t compacted_ = none;   // entry of the newest compaction block
 };
 
 }  // namespace coppice

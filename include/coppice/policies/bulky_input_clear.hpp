@@ -70,14 +70,14 @@ inline void clear_bulky_inputs(const Transcript& transcript, Plan& plan, BulkyIn
 ///                (`edits[].new_string`): the whole value becomes a stub, never a part of it, so that no model
 ///                takes it for text to write (NousResearch/hermes-agent #83435)
 /// does nothing   to calls that are unanswered, or whose result the model has not read; deeper inside the input
-template <std::size_t Keep = 5, Size Min = Size{2000}>
+template <std::size_t Keep = 5, Size Min = Size{2000}, bool CountEveryCall = false>
 struct BulkyInputClear {
     static constexpr std::string_view name = "bulky_input_clear";
 
     std::size_t keep = Keep;          ///< calls
     Size min = Min;                   ///< a bulky field has at least this
     std::span<const std::string_view> fields = bulky_input_fields;
-    bool count_every_call = false;
+    bool count_every_call = CountEveryCall;
 
     constexpr void validate() const {
         if (fields.empty()) { throw std::invalid_argument("coppice::BulkyInputClear: `fields` names no field"); }

@@ -68,16 +68,17 @@ inline void enforce_ceiling(const Transcript& transcript, Plan& plan, const Ceil
 ///                most `target`
 /// does nothing   when the body fits; below the floor; the report says whether the target was reached, and if
 ///                not, why
-template <Size Target = Size{120'000}, std::size_t Keep = 2, Size Big = Size{2000}>
+template <Size Target = Size{120'000}, std::size_t Keep = 2, Size Big = Size{2000}, Size Above = Size{80, Big.unit},
+          bool CountUnread = false>
 struct Ceiling {
     static constexpr std::string_view name = "ceiling";
 
     Size target = Target;    ///< of the body as compact JSON
     std::size_t keep = Keep; ///< big results: the floor
     Size big = Big;          ///< a result or input field of at least this is big
-    Size above = Size{80, Big.unit};  ///< results up to this are never touched
+    Size above = Above;      ///< results up to this are never touched
     std::span<const std::string_view> fields = bulky_input_fields;
-    bool count_unread = false;  ///< whether unread results count towards the floor
+    bool count_unread = CountUnread;  ///< whether unread results count towards the floor
 
     constexpr void validate() const {
         if (target.unit != big.unit || above.unit != big.unit) {

@@ -80,7 +80,9 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
     const auto entries = transcript.entries();
     const auto candidate = [&](std::size_t i) {
         const Entry& entry = entries[i];
-        if (entry.kind != Kind::result || entry.stub || entry.part_count == 0) { return false; }
+        // what once told two results with elided images apart is gone
+        const bool whole = !entry.stub && entry.elided == 0 && entry.part_count > 0;
+        if (entry.kind != Kind::result || !whole) { return false; }
         if (entry.text.bytes == 0 && !options.media_only) { return false; }
         return entry.images > 0 || entry.text.at_least(options.min);
     };
@@ -120,13 +122,13 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
 ///                copy does not stay: a stub that points at it would not be true
 ///
 /// Sizes are compared first, then hashes, then bytes.
-template <Size Min = Size{200}, SameCall Call = SameCall::required>
+template <Size Min = Size{200}, SameCall Call = SameCall::required, bool MediaOnly = true>
 struct Dedup {
     static constexpr std::string_view name = "dedup";
 
     Size min = Min;               ///< joined text; a result with an image may be shorter
     SameCall same_call = Call;
-    bool media_only = true;       ///< whether results without any text can be duplicates
+    bool media_only = MediaOnly;  ///< whether results without any text can be duplicates
 
     void apply(const Transcript& transcript, Plan& plan) const {
         detail::collapse_duplicates(transcript, plan, {min, same_call, media_only, name});

@@ -62,14 +62,14 @@ inline void keep_recent_apart(const Transcript& transcript, Plan& plan, std::siz
 ///                unread results; none of these takes a place among those kept
 ///
 /// With `keep_images = share_window` a result with an image counts as big whatever its text, and is cleared whole.
-template <std::size_t Keep = 5, Size Big = Size{2000}, std::size_t KeepImages = 3>
+template <std::size_t Keep = 5, Size Big = Size{2000}, std::size_t KeepImages = 3, bool CountUnread = false>
 struct KeepRecent {
     static constexpr std::string_view name = "keep_recent";
 
     std::size_t keep = Keep;                ///< results
     Size big = Big;                         ///< joined text; documents and unknown parts count as serialised
     std::size_t keep_images = KeepImages;   ///< results with images, or `share_window`
-    bool count_unread = false;              ///< whether unread results take a place among those kept
+    bool count_unread = CountUnread;        ///< whether unread results take a place among those kept
 
     constexpr void validate() const {
         if (big.value == 0) { throw std::invalid_argument("coppice::KeepRecent: `big` must be at least 1"); }

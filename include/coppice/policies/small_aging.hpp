@@ -9,9 +9,10 @@ namespace coppice {
 
 namespace detail {
 
-/// More than `above`, less than `big`, and no image.
+/// More than `above`, less than `big`, and no image now or before.
 inline bool is_small(const Entry& entry, Size above, Size big) {
-    return entry.kind == Kind::result && entry.images == 0 && entry.text.exceeds(above) && !entry.text.at_least(big);
+    return entry.kind == Kind::result && entry.images + entry.elided == 0 && entry.text.exceeds(above) &&
+           !entry.text.at_least(big);
 }
 
 /// At least `big`, or with an image.
@@ -41,14 +42,14 @@ inline void age_small(const Transcript& transcript, Plan& plan, std::size_t keep
 /// changes        older ones into a stub each
 /// does nothing   to tiny results (`above` or less), to results with images, to big ones (`KeepRecent`), and
 ///                to whatever a stub would not make smaller; such results take no place among those kept
-template <std::size_t Keep = 30, Size Above = Size{80}, Size Big = Size{2000}>
+template <std::size_t Keep = 30, Size Above = Size{80}, Size Big = Size{2000}, bool CountUnread = false>
 struct SmallAging {
     static constexpr std::string_view name = "small_aging";
 
     std::size_t keep = Keep;     ///< results
     Size above = Above;          ///< a small result exceeds this
     Size big = Big;              ///< and is shorter than this
-    bool count_unread = false;   ///< whether results that the model has not read yet count among those kept
+    bool count_unread = CountUnread;  ///< whether results that the model has not read yet count among those kept
 
     constexpr void validate() const {
         if (above.unit != big.unit) { throw std::invalid_argument("coppice::SmallAging: `above` and `big` need one unit"); }

@@ -80,31 +80,21 @@ static_assert(wording<OpenSwarmWording>);
 
 namespace presets {
 
-/// OpenSwarm's wire pruner by its rules: texts, windows and numbers as an OpenSwarm host sees them.
+/// OpenSwarm's wire pruner by its rules: texts, windows and numbers as an OpenSwarm host sees them. As in the
+/// original, unread results and calls of every kind take their places, and a screenshot without text is never
+/// called a duplicate.
 template <cadence Cadence = EveryRequest<utf16(300'000)>>
 using OpenSwarm = Pipeline<Cadence,
-                           SmallAging<30, utf16(80), utf16(2000)>,
-                           Dedup<utf16(2000), SameCall::ignored>,
-                           KeepRecent<5, utf16(2000), share_window>,
-                           BulkyInputClear<5, utf16(2000)>,
-                           Ceiling<utf16(120'000), 2, utf16(2000)>,
+                           SmallAging<30, utf16(80), utf16(2000), true>,
+                           Dedup<utf16(2000), SameCall::ignored, false>,
+                           KeepRecent<5, utf16(2000), share_window, true>,
+                           BulkyInputClear<5, utf16(2000), true>,
+                           Ceiling<utf16(120'000), 2, utf16(2000), utf16(80), true>,
                            OpenSwarmWording>;
 
-/// Slots count unread results and calls of every kind, and text decides about duplicates of screenshots, as in
-/// the original.
 template <cadence Cadence = EveryRequest<utf16(300'000)>>
 constexpr OpenSwarm<Cadence> openswarm(Cadence when = {}) {
-    SmallAging<30, utf16(80), utf16(2000)> small;
-    small.count_unread = true;
-    Dedup<utf16(2000), SameCall::ignored> dedup;
-    dedup.media_only = false;
-    KeepRecent<5, utf16(2000), share_window> recent;
-    recent.count_unread = true;
-    BulkyInputClear<5, utf16(2000)> inputs;
-    inputs.count_every_call = true;
-    Ceiling<utf16(120'000), 2, utf16(2000)> ceiling;
-    ceiling.count_unread = true;
-    return OpenSwarm<Cadence>(when, small, dedup, recent, inputs, ceiling, OpenSwarmWording{});
+    return OpenSwarm<Cadence>(when, {}, {}, {}, {}, {}, {});
 }
 
 }  // namespace presets

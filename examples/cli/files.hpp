@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace coppice_cli {
+
+/// A file that cannot be read or written: exit code 1.
+struct FileError : std::runtime_error {
+    FileError(std::string_view doing, const std::string& path)
+        : std::runtime_error(std::string(doing) + " '" + path + "': " + std::strerror(errno)) {}
+};
+
+inline std::string read_file(const std::string& path) {
+    std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+    if (file == nullptr) { throw FileError("cannot read", path); }
+    std::string content;
+    char block[1 << 16];
+    std::size_t count = 0;
+    while ((count = std::fread(block, 1, sizeof block, file)) > 0) { content.append(block, count); }
+    const bool failed = std::ferror(file) != 0;
+    if (failed) {
+        const FileError error("cannot read", path);
+        if (file != stdin) { std::fclose(file); }
+        throw error;
+    }
+    if (file != stdin) { std::fclose(file); }
+    return content;
+}
+
+inline void write_file(const std::string& path, std::string_view content) {
+    std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
+    if (file == nullptr) { throw FileError("cannot write", path); }
+    bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+    written = (file == stdout ? std::fflush(file) : std::fclose(file)) == 0 && written;
+    if (!written) { throw FileError("cannot write", path); }
+}
+
+}  // namespace coppice_cli

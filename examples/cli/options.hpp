@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coppice_cli {
+
+/// Wrong words on the command line: exit code 2.
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+inline constexpr std::string_view usage =
+    "usage: coppice prune   [OPTIONS] [IN [OUT]]   shorten a request body\n"
+    "       coppice explain [OPTIONS] [IN]         print what prune would do, as a table\n"
+    "\n"
+    "  --preset standard|openswarm             default: standard\n"
+    "  --dialect auto|anthropic                default: auto\n"
+    "  --via dom                               default: dom\n"
+    "  --cadence every-request|stepped:N       default: the preset's own\n"
+    "  --report FILE                           write what was done, as JSON\n"
+    "\n"
+    "IN and OUT are files; without them, or with -, standard input and output.\n"
+    "A body that cannot be pruned comes back as it was, with a line on stderr that says why.\n"
+    "Exit codes: 0, also for any body; 1 a file cannot be read or written; 2 wrong usage.\n";
+
+struct Options {
+    enum class Command { prune, explain, help };
+    enum class Preset { standard, openswarm };
+
+    Command command = Command::help;
+    Preset preset = Preset::standard;
+    bool force_dialect = false;
+    bool every_request = false;
+    std::optional<std::size_t> stepped;
+    std::string report;
+    std::string in = "-";
+    std::string out = "-";
+};
+
+inline std::size_t parse_count(std::string_view option, std::string_view text) {
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value == 0) {
+        throw UsageError(std::string(option) + " takes a whole number of at least 1, not '" + std::string(text) + "'");
+    }
+    return value;
+}
+
+// Names that the program will know; saying so is kinder than calling them unknown.
+inline std::string reject(std::string_view option, std::string_view value, std::string_view known) {
+    return std::string(option) + " '" + std::string(value) + "' is not available; choose " + std::string(known);
+}
+
+inline void read_cadence(Options& options, std::string_view value) {
+    constexpr std::string_view stepped = "stepped:";
+    if (value == "every-request") {
+        options.every_request = true;
+        options.stepped.reset();
+    } else if (value.substr(0, stepped.size()) == stepped) {
+        options.stepped = parse_count("--cadence stepped:N", value.substr(stepped.size()));
+        options.every_request = false;
+    } else {
+        throw UsageError(reject("--cadence", value, "every-request or stepped:N"));
+    }
+}
+
+inline void read_option(Options& options, std::string_view name, std::string_view value) {
+    if (name == "--preset") {
+        if (value != "standard" && value != "openswarm") {
+            throw UsageError(reject(name, value, "standard or openswarm"));
+        }
+        options.preset = value == "openswarm" ? Options::Preset::openswarm : Options::Preset::standard;
+    } else if (name == "--dialect") {
+        if (value != "auto" && value != "anthropic") { throw UsageError(reject(name, value, "auto or anthropic")); }
+        options.force_dialect = value == "anthropic";
+    } else if (name == "--via") {
+        if (value != "dom") { throw UsageError(reject(name, value, "dom")); }
+    } else if (name == "--cadence") {
+        read_cadence(options, value);
+    } else if (name == "--report") {
+        options.report = value;
+    } else {
+        throw UsageError("unknown option '" + std::string(name) + "'");
+    }
+}
+
+/// Reads the command line. Both `--option VALUE` and `--option=VALUE` are understood; `--` ends the options.
+inline Options parse_options(const std::vector<std::string_view>& words) {
+    Options options;
+    if (words.empty()) { throw UsageError("a command is missing"); }
+    if (words[0] == "prune") {
+        options.command = Options::Command::prune;
+    } else if (words[0] == "explain") {
+        options.command = Options::Command::explain;
+    } else if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") {
+        return options;
+    } else {
+        throw UsageError("unknown command '" + std::string(words[0]) + "'");
+    }
+    std::vector<std::string_view> files;
+    bool options_end = false;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string_view word = words[i];
+        if (options_end || word == "-" || word.empty() || word[0] != '-') {
+            files.push_back(word);
+        } else if (word == "--") {
+            options_end = true;
+        } else if (word == "--help" || word == "-h") {
+            options.command = Options::Command::help;
+            return options;
+        } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
+            read_option(options, word.substr(0, equals), word.substr(equals + 1));
+        } else if (i + 1 < words.size()) {
+            read_option(options, word, words[++i]);
+        } else {
+            throw UsageError("'" + std::string(word) + "' is unknown or lacks its value");
+        }
+    }
+    const std::size_t most = options.command == Options::Command::prune ? 2 : 1;
+    if (files.size() > most) { throw UsageError("too many files"); }
+    if (!files.empty()) { options.in = files[0]; }
+    if (files.size() == 2) { options.out = files[1]; }
+    return options;
+}
+
+}  // namespace coppice_cli

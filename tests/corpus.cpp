@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The laws over recorded sessions, where there are any: ../shared/corpus, or the folder COPPICE_CORPUS names.
+#include "support/everything.hpp"
+#include "support/laws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::vector<std::filesystem::path> bodies(const char* family) {
+    const char* const named = std::getenv("COPPICE_CORPUS");
+    const std::filesystem::path root =
+        named != nullptr ? std::filesystem::path(named) : std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/corpus";
+    std::vector<std::filesystem::path> found;
+    if (!std::filesystem::is_directory(root / family)) {
+        MESSAGE("skipped: no recorded sessions at ", (root / family).string());
+        return found;
+    }
+    for (const auto& file : std::filesystem::directory_iterator(root / family)) {
+        if (file.path().extension() == ".json") { found.push_back(file.path()); }
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+nlohmann::ordered_json load(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return nlohmann::ordered_json::parse(file);
+}
+
+}  // namespace
+
+TEST_CASE("corpus: every preset keeps the laws on every recorded Anthropic body") {
+    for (const auto& path : bodies("anthropic")) {
+        CAPTURE(path.filename().string());
+        const nlohmann::ordered_json body = load(path);
+        support::for_each_preset([&](const char* name, const auto& pipeline) {
+            CAPTURE(name);
+            const coppice::Report report = support::check_laws(body, pipeline);
+            CHECK(report.dialect == "anthropic");
+            CHECK(report.unpaired_calls == 0);
+            CHECK(report.unpaired_results == 0);
+        });
+    }
+}
+
+TEST_CASE("corpus: bodies of other providers are left alone") {
+    for (const char* family : {"openai_chat", "openai_responses", "gemini"}) {
+        for (const auto& path : bodies(family)) {
+            CAPTURE(path.filename().string());
+            nlohmann::ordered_json body = load(path);
+            const std::string before = body.dump();
+            const coppice::Report report = coppice::prune(body, coppice::presets::standard(coppice::EveryRequest<>{}));
+            CHECK_FALSE(report.engaged);
+            CHECK_FALSE(report.why.empty());
+            CHECK(body.dump() == before);
+        }
+    }
+}

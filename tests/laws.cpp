@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// The laws that hold for every policy, preset and guard there is, over generated sessions.
+#include "../examples/session_generator.hpp"
+#include "support/everything.hpp"
+#include "support/laws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using coppice_examples::make_session;
+using coppice_examples::SessionShape;
+
+SessionShape shape_of(std::uint64_t seed) {
+    SessionShape shape;
+    shape.seed = seed;
+    shape.results = 10 + seed * 7 % 90;
+    shape.ends_with_user_text = seed % 3 == 0;
+    shape.parallel_share = seed % 4 == 0 ? 0.6 : 0.2;
+    shape.image_share = seed % 5 == 0 ? 0.2 : 0.03;
+    shape.duplicate_share = seed % 2 == 0 ? 0.25 : 0.06;
+    return shape;
+}
+
+struct Random {
+    std::uint64_t state;
+    std::size_t below(std::size_t bound) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        return static_cast<std::size_t>(state >> 33U) % bound;
+    }
+};
+
+// A policy chosen at run time; its number keeps the names in one pipeline apart.
+template <char Number>
+struct Chosen {
+    static constexpr char letters[] = {'c', Number, '\0'};
+    static constexpr std::string_view name = letters;
+    std::function<void(const coppice::Transcript&, coppice::Plan&)> run;
+    void apply(const coppice::Transcript& transcript, coppice::Plan& plan) const { run(transcript, plan); }
+};
+
+std::function<void(const coppice::Transcript&, coppice::Plan&)> random_policy(Random& random) {
+    const auto run = [](auto policy) {
+        policy.validate();
+        return [policy](const coppice::Transcript& transcript, coppice::Plan& plan) { policy.apply(transcript, plan); };
+    };
+    const coppice::Unit unit = static_cast<coppice::Unit>(random.below(3));
+    const coppice::Size above{random.below(200), unit};
+    const coppice::Size big{above.value + 1 + random.below(3000), unit};
+    switch (random.below(5)) {
+        case 0: {
+            coppice::SmallAging<> policy;
+            policy.keep = random.below(12);
+            policy.above = above;
+            policy.big = big;
+            policy.count_unread = random.below(2) == 0;
+            return run(policy);
+        }
+        case 1: {
+            coppice::Dedup<> policy;
+            policy.min = coppice::Size{random.below(2000), unit};
+            policy.same_call = random.below(2) == 0 ? coppice::SameCall::ignored : coppice::SameCall::required;
+            policy.media_only = random.below(2) == 0;
+            return [policy](const coppice::Transcript& transcript, coppice::Plan& plan) {
+                policy.apply(transcript, plan);
+            };
+        }
+        case 2: {
+            coppice::KeepRecent<> policy;
+            policy.keep = random.below(8);
+            policy.big = big;
+            policy.keep_images = random.below(3) == 0 ? coppice::share_window : random.below(4);
+            policy.count_unread = random.below(2) == 0;
+            return run(policy);
+        }
+        case 3: {
+            coppice::BulkyInputClear<> policy;
+            policy.keep = random.below(6);
+            policy.min = coppice::Size{random.below(2500), unit};
+            policy.count_every_call = random.below(2) == 0;
+            return run(policy);
+        }
+        default: {
+            coppice::Ceiling<> policy;
+            policy.keep = random.below(4);
+            policy.big = big;
+            policy.above = above;
+            policy.target = coppice::Size{big.value * policy.keep + random.below(60'000), unit};
+            policy.count_unread = random.below(2) == 0;
+            return run(policy);
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("everything: each header of a family stands in the lists that the laws run over") {
+    const std::filesystem::path root = std::filesystem::path(COPPICE_SOURCE_DIR) / "include/coppice";
+    const auto stems = [&](const char* family) {
+        std::set<std::string> found;
+        for (const auto& file : std::filesystem::directory_iterator(root / family)) {
+            found.insert(file.path().stem().string());
+        }
+        return found;
+    };
+    std::set<std::string> listed;
+    const auto list = [&](const auto& part) { listed.insert(std::string(part.name)); };
+    support::for_each_policy(list);
+    CHECK(listed == stems("policies"));
+    listed.clear();
+    support::for_each_guard(list);
+    CHECK(listed == stems("guards"));
+    listed.clear();
+    support::for_each_cadence(list);
+    CHECK(listed == stems("cadences"));
+    CHECK(std::set<std::string>(support::preset_names.begin(), support::preset_names.end()) == stems("presets"));
+    CHECK(std::set<std::string>(support::dialect_names.begin(), support::dialect_names.end()) == stems("dialects"));
+}
+
+TEST_CASE("laws: each policy alone, over generated sessions") {
+    std::size_t edits = 0;
+    coppice::MemorySpillStore store;
+    support::for_each_policy([&](auto policy) {
+        if constexpr (requires { policy.store; }) { policy.store = &store; }
+        CAPTURE(policy.name);
+        std::size_t own = 0;
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            CAPTURE(seed);
+            anthropic_validator::AllowedChanges allowed;
+            allowed.unread_results = coppice::on_arrival_v<decltype(policy)>;
+            own += support::check_laws(make_session(shape_of(seed)), coppice::Pipeline{policy}, allowed).edits.size();
+        }
+        CHECK(own > 0);
+        edits += own;
+    });
+    CHECK(edits > 500);
+}
+
+TEST_CASE("laws: every preset, over generated sessions") {
+    support::for_each_preset([&](const char* name, const auto& pipeline) {
+        CAPTURE(name);
+        std::size_t engaged = 0;
+        for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+            CAPTURE(seed);
+            SessionShape shape = shape_of(seed);
+            shape.results *= 4;
+            engaged += support::check_laws(make_session(shape), pipeline).engaged;
+        }
+        CHECK(engaged > 3);
+    });
+}
+
+TEST_CASE("laws: random pipelines, over generated sessions") {
+    std::size_t engaged = 0;
+    for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+        CAPTURE(seed);
+        Random random{seed};
+        const Json body = make_session(shape_of(seed));
+        const coppice::Pipeline pipeline{Chosen<'0'>{random_policy(random)}, Chosen<'1'>{random_policy(random)},
+                                         Chosen<'2'>{random_policy(random)}, Chosen<'3'>{random_policy(random)}};
+        engaged += support::check_laws(body, pipeline).engaged;
+        if (seed % 3 == 0) {
+            const coppice::Pipeline worded{Chosen<'0'>{random_policy(random)}, Chosen<'1'>{random_policy(random)},
+                                           coppice::OpenSwarmWording{}, coppice::ExemptTools{},
+                                           coppice::Stepped<3>{}};
+            engaged += support::check_laws(body, worded).engaged;
+        }
+    }
+    CHECK(engaged > 100);
+}
+
+TEST_CASE("laws: two threads may prune copies of one document and plan the original with one pipeline") {
+    SessionShape shape;
+    shape.results = 200;
+    const Json body = make_session(shape);
+    const auto pipeline = coppice::presets::openswarm(coppice::EveryRequest<>{});
+    Json expected = body;
+    coppice::prune(expected, pipeline);
+    std::array<Json, 2> results;
+    std::vector<std::thread> threads;
+    for (Json& result : results) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 5; ++i) {
+                CHECK(coppice::plan(body, pipeline).engaged);
+                result = body;
+                coppice::prune(result, pipeline);
+            }
+        });
+    }
+    for (std::thread& thread : threads) { thread.join(); }
+    const bool both_right = results[0] == expected && results[1] == expected;
+    CHECK(both_right);
+}
+
+TEST_CASE("laws: a broken session is never made worse, whatever member is removed or replaced") {
+    SessionShape shape;
+    shape.results = 24;
+    const Json whole = make_session(shape);
+    const std::array<Json, 8> junk = {Json(nullptr), Json(true),       Json(-7),          Json(1.5),
+                                      Json("text"),  Json::object(),   Json::array(),     Json::array({"x", nullptr, 3})};
+    const auto pipeline = coppice::presets::openswarm(coppice::EveryRequest<>{});
+    for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        CAPTURE(seed);
+        Random random{seed};
+        Json body = whole;
+        for (std::size_t times = 1 + random.below(3); times > 0; --times) {
+            // walks down a random path and breaks what it finds there
+            Json* at = &body["messages"];
+            for (std::size_t depth = 2 + random.below(6); depth > 0 && at->is_structured() && !at->empty(); --depth) {
+                at = &*std::next(at->begin(), static_cast<std::ptrdiff_t>(random.below(at->size())));
+            }
+            *at = junk[random.below(junk.size())];
+        }
+        Json pruned = body;
+        const coppice::Report report = coppice::prune(pruned, pipeline, coppice::Dialect::anthropic);
+        CHECK(report.bytes_out == pruned.dump().size());
+        CHECK(report.bytes_in == body.dump().size());
+        for (const std::string& violation : anthropic_validator::new_violations(body, pruned)) {
+            CHECK_MESSAGE(false, violation);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "anthropic_validator.hpp"
+
+#include <coppice/coppice.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+
+namespace support {
+
+/// The edits of a report, found again in the two documents: the value at the edit's path had and has the stated
+/// size. Returns how much they saved in all.
+inline std::size_t check_edits(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after,
+                               const coppice::Report& report) {
+    using Json = nlohmann::ordered_json;
+    const auto messages = [](const Json& body) -> const Json& { return body.is_array() ? body : body.at("messages"); };
+    const auto value_at = [&](const Json& body, const coppice::EditRecord& edit) -> const Json* {
+        const Json* value = &messages(body).at(edit.message).at("content").at(edit.block);
+        std::string path = edit.path + '.';
+        std::string step;
+        for (const char c : path) {
+            if (c == '.' || c == '[') {
+                if (!step.empty()) { value = &value->at(step); }
+                step.clear();
+            } else if (c == ']') {
+                value = &value->at(static_cast<std::size_t>(std::stoul(step)));
+                step.clear();
+            } else {
+                step += c;
+            }
+        }
+        return value;
+    };
+    std::size_t saved = 0;
+    std::map<std::string, std::pair<std::size_t, std::size_t>> by_reason;
+    for (const coppice::EditRecord& edit : report.edits) {
+        CAPTURE(edit.path);
+        CHECK(value_at(before, edit)->dump().size() == edit.bytes_before);
+        CHECK(value_at(after, edit)->dump().size() == edit.bytes_after);
+        CHECK(edit.bytes_after < edit.bytes_before);
+        saved += edit.bytes_before - edit.bytes_after;
+        ++by_reason[edit.reason].first;
+        by_reason[edit.reason].second += edit.bytes_before - edit.bytes_after;
+    }
+    CHECK(by_reason.size() == report.by_reason.size());
+    for (const coppice::ReasonTotal& total : report.by_reason) {
+        CHECK(by_reason[total.reason].first == total.count);
+        CHECK(by_reason[total.reason].second == total.saved_bytes);
+    }
+    return saved;
+}
+
+/// Laws 1 to 6 and 8 for one pipeline and one body.
+template <class Pipeline>
+coppice::Report check_laws(const nlohmann::ordered_json& body, const Pipeline& pipeline,
+                           const anthropic_validator::AllowedChanges& allowed = {}) {
+    const nlohmann::ordered_json original = body;
+    const std::string bytes = body.dump();
+
+    const coppice::Report planned = coppice::plan(body, pipeline);
+    const bool untouched = body == original;  // not inside CHECK: doctest would print both bodies
+    CHECK(untouched);  // law 8
+
+    nlohmann::ordered_json pruned = body;
+    const coppice::Report report = coppice::prune(pruned, pipeline);
+    const std::string pruned_bytes = pruned.dump();
+
+    CHECK(planned.engaged == report.engaged);
+    CHECK(planned.saved_bytes == report.saved_bytes);
+    CHECK(planned.edits.size() == report.edits.size());
+
+    CHECK(report.bytes_in == bytes.size());
+    CHECK(report.bytes_out == pruned_bytes.size());
+    CHECK(report.saved_bytes == bytes.size() - pruned_bytes.size());
+    CHECK(check_edits(body, pruned, report) == report.saved_bytes);  // law 6
+    CHECK(report.engaged == !report.edits.empty());
+    CHECK(report.engaged == report.why.empty());
+    const bool same_bytes = pruned_bytes == bytes;
+    CHECK(same_bytes == !report.engaged);  // law 1
+
+    const auto violations = anthropic_validator::new_violations(body, pruned, allowed);  // laws 3, 4, 5
+    for (const std::string& violation : violations) { CHECK_MESSAGE(false, violation); }
+
+    nlohmann::ordered_json twice = pruned;
+    const coppice::Report again = coppice::prune(twice, pipeline);
+    const bool idempotent = twice.dump() == pruned_bytes;
+    CHECK(idempotent);  // law 2
+    CHECK_FALSE(again.engaged);
+
+    nlohmann::json sorted = nlohmann::json::parse(bytes);  // both kinds of DOM agree
+    coppice::prune(sorted, pipeline);
+    const bool kinds_agree = sorted == nlohmann::json::parse(pruned_bytes);
+    CHECK(kinds_agree);
+    return report;
+}
+
+}  // namespace support
