@@ -16,8 +16,9 @@ namespace {
 
 std::vector<std::filesystem::path> bodies(const char* family) {
     const char* const named = std::getenv("COPPICE_CORPUS");
-    const std::filesystem::path root =
-        named != nullptr ? std::filesystem::path(named) : std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/corpus";
+    const std::filesystem::path root = named != nullptr
+                                           ? std::filesystem::path(named)
+                                           : std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/corpus";
     std::vector<std::filesystem::path> found;
     if (!std::filesystem::is_directory(root / family)) {
         MESSAGE("skipped: no recorded sessions at ", (root / family).string());
@@ -57,7 +58,8 @@ TEST_CASE("corpus: bodies of other providers are left alone") {
             CAPTURE(path.filename().string());
             nlohmann::ordered_json body = load(path);
             const std::string before = body.dump();
-            const coppice::Report report = coppice::prune(body, coppice::presets::standard(coppice::EveryRequest<>{}));
+            const coppice::Report report =
+                coppice::prune(body, coppice::presets::standard(coppice::EveryRequest<>{}));
             CHECK_FALSE(report.engaged);
             CHECK_FALSE(report.why.empty());
             CHECK(body.dump() == before);

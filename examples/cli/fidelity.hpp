@@ -12,9 +12,9 @@ namespace coppice_cli {
 
 /// What becomes of a body that a DOM reads and writes again.
 enum class Fidelity {
-    same,      ///< every value as it was
-    respelled, ///< some number or string has another spelling of the same value
-    lossy,     ///< a value would change: a duplicate key vanishes, an integer loses digits
+    same,       ///< every value as it was
+    respelled,  ///< some number or string has another spelling of the same value
+    lossy,      ///< a value would change: a duplicate key vanishes, an integer loses digits
 };
 
 namespace detail {
@@ -76,7 +76,8 @@ inline Fidelity compare(std::string_view body, std::string_view written) {
         const bool strings = left[0] == '"' && right[0] == '"';
         const bool numbers = std::string_view("-0123456789").find(left[0]) != std::string_view::npos &&
                              std::string_view("-0123456789").find(right[0]) != std::string_view::npos;
-        const bool same = strings ? detail::same_string(left, right) : numbers && detail::same_number(left, right);
+        const bool same =
+            strings ? detail::same_string(left, right) : numbers && detail::same_number(left, right);
         if (!same) { return Fidelity::lossy; }
         found = Fidelity::respelled;
     }

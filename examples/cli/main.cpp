@@ -26,8 +26,9 @@ using Json = nlohmann::ordered_json;
 
 struct Outcome {
     coppice::Report report;
-    std::string body;   ///< to be written; empty while the input stands
-    std::size_t respelled_bytes = 0;
+    std::string body;  ///< to be written; empty while the input stands
+    std::size_t bytes_in = 0;
+    std::size_t bytes_out = 0;
 };
 
 std::string_view preset_name(const Options& options) {
@@ -38,7 +39,9 @@ bool switched_off(const Options& options) {
     const char* const value = std::getenv("OSW_HISTORY_PRUNE");
     if (options.preset != Options::Preset::openswarm || value == nullptr) { return false; }
     std::string lower;
-    for (const char* c = value; *c != '\0'; ++c) { lower += static_cast<char>(std::tolower(static_cast<unsigned char>(*c))); }
+    for (const char* c = value; *c != '\0'; ++c) {
+        lower += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+    }
     return lower == "off";
 }
 
@@ -104,36 +107,39 @@ Outcome run(const Options& options, const std::string& body) {
         const std::string written = document.dump();
         const std::string_view before = margin_before(body);
         const std::string_view after = margin_after(body);
-        const Fidelity fidelity =
-            coppice_cli::compare(std::string_view(body).substr(before.size(), body.size() - before.size()), written);
+        const Fidelity fidelity = coppice_cli::compare(
+            std::string_view(body).substr(before.size(), body.size() - before.size()), written);
         if (fidelity == Fidelity::lossy) {
             return unchanged("writing the body again would lose a duplicate key or digits of a number");
         }
         outcome.report = coppice::prune(document, pipeline, dialect);
         if (fidelity == Fidelity::respelled) {
-            outcome.report.warnings.push_back("some numbers or strings have another spelling of the same value");
+            outcome.report.warnings.push_back(
+                "some numbers or strings have another spelling of the same value");
         }
         outcome.body.append(before).append(document.dump()).append(after);
         return outcome;
     });
 }
 
-Json report_json(const Options& options, const Outcome& outcome, std::size_t bytes_in) {
-    const std::size_t bytes_out = outcome.report.engaged ? outcome.body.size() : bytes_in;
+Json report_json(const Options& options, const Outcome& outcome) {
     coppice::Report report = outcome.report;
     const std::size_t edits_saved = report.saved_bytes;
-    report.bytes_in = bytes_in;
-    report.bytes_out = bytes_out;
-    report.saved_bytes = bytes_in - bytes_out;
+    report.saved_bytes = outcome.bytes_in - outcome.bytes_out;
     if (report.saved_bytes != edits_saved) {
         report.warnings.push_back(fmt::format(
-            "the edits saved {} bytes; the rest is white space and spelling that a DOM does not keep", edits_saved));
+            "the edits saved {} bytes; the rest is white space and spelling that a DOM does not keep",
+            edits_saved));
     }
     Json json = coppice::to_json(report);
     Json out = Json::object();
     for (auto item = json.begin(); item != json.end(); ++item) {
         out[item.key()] = item.value();
-        if (item.key() == "dialect") { out["preset"] = preset_name(options); }
+        if (item.key() == "dialect") {
+            out["preset"] = preset_name(options);
+            out["bytes_in"] = outcome.bytes_in;
+            out["bytes_out"] = outcome.bytes_out;
+        }
         if (item.key() == "saved_bytes") { out["first_changed_offset"] = nullptr; }
     }
     return out;
@@ -145,15 +151,16 @@ std::string cell(std::string_view text, std::size_t width) {
     return safe;
 }
 
-std::string table(const Options& options, const coppice::Report& report) {
+std::string table(const Options& options, const Outcome& outcome) {
+    const coppice::Report& report = outcome.report;
     std::string out;
     const auto end = [&out] { return std::back_inserter(out); };
     if (!report.engaged) {
         fmt::format_to(end(), "{}: nothing would change: {}\n", preset_name(options), report.why);
         return out;
     }
-    fmt::format_to(end(), "{:>8}  {:<18}{:<16}{:>9} {:>7}  {}\n", "message", "reason", "tool", "bytes", "after",
-                   "written instead");
+    fmt::format_to(end(), "{:>8}  {:<18}{:<16}{:>9} {:>7}  {}\n", "message", "reason", "tool", "bytes",
+                   "after", "written instead");
     for (const coppice::EditRecord& edit : report.edits) {
         const std::string place = fmt::format("{}.{}", edit.message, edit.block);
         fmt::format_to(end(), "{:>8}  {:<18}{:<16}{:>9} {:>7}  {}\n", place, cell(edit.reason, 17),
@@ -161,10 +168,11 @@ std::string table(const Options& options, const coppice::Report& report) {
     }
     out += '\n';
     for (const coppice::ReasonTotal& total : report.by_reason) {
-        fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved\n", total.reason, total.count, total.saved_bytes);
+        fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved\n", total.reason, total.count,
+                       total.saved_bytes);
     }
     fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved of {}\n", "all", report.edits.size(),
-                   report.saved_bytes, report.bytes_in);
+                   report.saved_bytes, outcome.bytes_in);
     if (report.under_target && !*report.under_target) {
         fmt::format_to(end(), "the ceiling was not reached: {}\n", report.ceiling_why);
     }
@@ -178,16 +186,19 @@ int run_program(const std::vector<std::string_view>& words) {
         return 0;
     }
     const std::string body = coppice_cli::read_file(options.in);
-    const Outcome outcome = run(options, body);
+    Outcome outcome = run(options, body);
+    outcome.bytes_in = body.size();
+    outcome.bytes_out = outcome.report.engaged ? outcome.body.size() : body.size();
     if (options.command == Options::Command::explain) {
-        coppice_cli::write_file("-", table(options, outcome.report));
+        coppice_cli::write_file("-", table(options, outcome));
     } else {
         coppice_cli::write_file(options.out, outcome.report.engaged ? outcome.body : body);
         if (!outcome.report.engaged) { fmt::print(stderr, "coppice: unchanged: {}\n", outcome.report.why); }
     }
     if (!options.report.empty()) {
-        const Json report = report_json(options, outcome, body.size());
-        coppice_cli::write_file(options.report, report.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+        const Json report = report_json(options, outcome);
+        coppice_cli::write_file(options.report,
+                                report.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
     }
     if (debugging(options)) {
         fmt::print(stderr, "[history-prune] {} edits, {} bytes saved\n", outcome.report.edits.size(),

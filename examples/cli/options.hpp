@@ -48,14 +48,16 @@ inline std::size_t parse_count(std::string_view option, std::string_view text) {
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value == 0) {
-        throw UsageError(std::string(option) + " takes a whole number of at least 1, not '" + std::string(text) + "'");
+        throw UsageError(std::string(option) + " takes a whole number of at least 1, not '" +
+                         std::string(text) + "'");
     }
     return value;
 }
 
 // Names that the program will know; saying so is kinder than calling them unknown.
 inline std::string reject(std::string_view option, std::string_view value, std::string_view known) {
-    return std::string(option) + " '" + std::string(value) + "' is not available; choose " + std::string(known);
+    return std::string(option) + " '" + std::string(value) + "' is not available; choose " +
+           std::string(known);
 }
 
 inline void read_cadence(Options& options, std::string_view value) {
@@ -78,7 +80,9 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
         }
         options.preset = value == "openswarm" ? Options::Preset::openswarm : Options::Preset::standard;
     } else if (name == "--dialect") {
-        if (value != "auto" && value != "anthropic") { throw UsageError(reject(name, value, "auto or anthropic")); }
+        if (value != "auto" && value != "anthropic") {
+            throw UsageError(reject(name, value, "auto or anthropic"));
+        }
         options.force_dialect = value == "anthropic";
     } else if (name == "--via") {
         if (value != "dom") { throw UsageError(reject(name, value, "dom")); }

@@ -11,28 +11,35 @@ namespace coppice {
 
 /// What a rewrite at some request would come to.
 struct Reclaim {
-    Extent removed{};    ///< what the pipeline would take out of the body
-    Extent rewritten{};  ///< what stays of it behind the first change: no longer the prefix the provider cached
+    Extent removed{};  ///< what the pipeline would take out of the body
+    Extent
+        rewritten{};  ///< what stays of it behind the first change: no longer the prefix the provider cached
 };
 
 /// One request of the history: the moment at which its first `messages` messages were sent.
 struct Request {
-    std::size_t number = 0;    ///< 1 for the first request of the history
+    std::size_t number = 0;  ///< 1 for the first request of the history
     std::size_t messages = 0;
-    std::size_t results = 0;   ///< tool results among them
-    Extent body{};               ///< unpruned
+    std::size_t results = 0;  ///< tool results among them
+
+    /// The unpruned body of this request.
+    Extent body() const { return transcript->body_until(messages); }
+    /// Whether it has at least this much; cheaper than `body`.
+    bool body_at_least(Size size) const { return transcript->body_at_least(messages, size); }
 
     /// Plans the pipeline's policies at this request. Costs a planning pass each time it is called.
     Reclaim reclaim() const { return probe == nullptr ? Reclaim{} : probe(prober, messages); }
 
+    const Transcript* transcript = nullptr;
     Reclaim (*probe)(void*, std::size_t) = nullptr;
     void* prober = nullptr;
 };
 
-/// A cadence: decides when the pruned prefix may change. It is a fold over the requests of the history, oldest
-/// first: `moves` is asked once for each, with a state that starts fresh every time. The last request for which
-/// it said yes is the horizon: policies see the history up to there, everything behind it stays as it is.
-/// A pure function of the history, so that every process gives the same answer and nothing has to be stored.
+/// A cadence: decides when the pruned prefix may change. It is a fold over the requests of the history,
+/// oldest first: `moves` is asked once for each, with a state that starts fresh every time. The last request
+/// for which it said yes is the horizon: policies see the history up to there, everything behind it stays as
+/// it is. A pure function of the history, so that every process gives the same answer and nothing has to be
+/// stored.
 ///
 /// Exemplar
 ///
@@ -46,9 +53,9 @@ struct Request {
 template <class C>
 concept cadence = std::copyable<C> && std::default_initializable<typename C::State> &&
     requires(const C& c, typename C::State& state, const Request& request) {
-        { C::name } -> std::convertible_to<std::string_view>;
-        { c.moves(state, request) } -> std::same_as<bool>;
-    };
+    { C::name } -> std::convertible_to<std::string_view>;
+    { c.moves(state, request) } -> std::same_as<bool>;
+};
 
 namespace detail {
 
@@ -56,14 +63,14 @@ namespace detail {
 template <class Visit>
 void for_each_request(const Transcript& transcript, Visit visit) {
     Request request;
+    request.transcript = &transcript;
     std::size_t entry = 0;
     const auto send = [&](std::size_t count) {
-        const std::size_t end =
-            count < transcript.messages.size() ? transcript.messages[count].first_entry : transcript.all().size();
-        for (; entry < end; ++entry) { request.results += transcript.all()[entry].kind == Kind::result; }
+        for (; entry < transcript.first_entry_of(count); ++entry) {
+            request.results += transcript.all()[entry].kind == Kind::result;
+        }
         ++request.number;
         request.messages = count;
-        request.body = transcript.body_until(count);
         visit(request);
     };
     for (std::size_t i = 1; i < transcript.messages.size(); ++i) {

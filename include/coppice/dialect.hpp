@@ -23,40 +23,30 @@ enum class Dialect : std::uint8_t {
 /// Kind of a JSON value.
 enum class JsonType : std::uint8_t { null, boolean, number, string, array, object };
 
-/// A string value together with its length.
-struct MeasuredText {
-    Text text{};
-    TextExtent extent{};
-};
-
 /// A position in a JSON document, over whichever back end holds it. Dialects read through it, so that each is
 /// written once.
 ///
-/// Each value is consumed exactly once, in document order, by one of `text`, `skip`, `members`, `elements`; what
-/// a visitor leaves unconsumed counts as skipped. `peek` looks at a string member without consuming it.
-/// `seen` is the serialised length of everything consumed so far: two readings tell the length of what lies
-/// between. `marks` counts the members called "cache_control" among what was consumed.
+/// `text` is for strings, `members` for objects, `elements` for arrays; they may be called again on the same
+/// value. `peek` gives a string member of an object, or an empty text. A visitor may leave values alone.
 ///
 /// Models: DomCursor.
 template <class V>
-concept json_cursor = std::copyable<V> && requires(V value, std::string_view key, void (*on_member)(Text, V),
-                                                   void (*on_element)(V)) {
+concept json_cursor = std::copyable<V> &&
+    requires(const V value, std::string_view key, void (*on_member)(Text, V), void (*on_element)(V)) {
     { value.type() } -> std::same_as<JsonType>;
     { value.is_true() } -> std::same_as<bool>;
-    { value.text() } -> std::same_as<MeasuredText>;
-    value.skip();
+    { value.text() } -> std::same_as<Text>;
     value.members(on_member);
     value.elements(on_element);
     { value.peek(key) } -> std::same_as<Text>;
     { value.node() } -> std::same_as<Node>;
-    { value.seen() } -> std::same_as<Extent>;
-    { value.marks() } -> std::same_as<std::size_t>;
 };
 
 namespace detail {
 
-/// Pairs calls and results by position: a call arms its id for the user turn that follows, the next result with
-/// that id consumes it. Ids are not unique in the wild, so the first call armed is the first one answered.
+/// Pairs calls and results by position: a call arms its id for the user turn that follows, the next result
+/// with that id consumes it. Ids are not unique in the wild, so the first call armed is the first one
+/// answered.
 class Pairs {
 public:
     void clear() {

@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
-#include <stdexcept>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -17,10 +18,6 @@
 #include <vector>
 
 namespace coppice {
-
-/// Deepest nesting of a document that is pruned; a deeper one is left untouched. nlohmann's own copy and dump
-/// call themselves once a level (nlohmann/json #5387).
-inline constexpr std::size_t max_depth = 500;
 
 namespace detail {
 
@@ -30,23 +27,7 @@ inline constexpr bool is_basic_json_v = nlohmann::detail::is_basic_json<std::rem
 template <class Json>
 class DomCursor {
 public:
-    /// A container that the walk is inside of.
-    struct Open {
-        typename Json::const_iterator at;
-        typename Json::const_iterator end;
-        bool object;
-        bool first;
-    };
-
-    /// What all cursors of one reading share.
-    struct Scan {
-        Extent seen;
-        std::size_t marks = 0;
-        std::size_t consumed = 0;
-        std::vector<Open> stack;  // kept for its capacity
-    };
-
-    DomCursor(const Json& value, Scan& scan, std::size_t depth = 1) : value_(&value), scan_(&scan), depth_(depth) {}
+    explicit DomCursor(const Json& value) : value_(&value) {}
 
     JsonType type() const {
         switch (value_->type()) {
@@ -62,128 +43,165 @@ public:
     }
 
     bool is_true() const {
-        const auto* flag = value_->template get_ptr<const typename Json::boolean_t*>();
+        const auto* flag = as<typename Json::boolean_t>();
         return flag != nullptr && *flag;
     }
 
-    MeasuredText text() {
-        ++scan_->consumed;
-        const std::string_view text = view(*value_);
-        const TextExtent extent = measure(text);
-        scan_->seen += extent.serialised();
-        return {Text(text), extent};
-    }
-
-    void skip() {
-        ++scan_->consumed;
-        walk();
+    Text text() const {
+        const auto* text = as<typename Json::string_t>();
+        return text != nullptr ? Text(std::string_view(*text)) : Text();
     }
 
     template <class Visit>
-    void members(Visit visit) {
-        ++scan_->consumed;
-        scan_->seen += ascii(2);
-        bool first = true;
-        for (auto member = value_->begin(); member != value_->end(); ++member) {
-            count_key(member.key(), first);
-            visit_one(*member, [&](DomCursor value) { visit(Text(std::string_view(member.key())), value); });
+    void members(Visit visit) const {
+        if (const auto* object = as<typename Json::object_t>()) {
+            for (const auto& [key, value] : *object) { visit(Text(std::string_view(key)), DomCursor(value)); }
         }
     }
 
     template <class Visit>
-    void elements(Visit visit) {
-        ++scan_->consumed;
-        scan_->seen += ascii(2);
-        bool first = true;
-        for (const Json& element : *value_) {
-            if (!first) { scan_->seen += ascii(1); }
-            first = false;
-            visit_one(element, visit);
+    void elements(Visit visit) const {
+        if (const auto* array = as<typename Json::array_t>()) {
+            for (const Json& element : *array) { visit(DomCursor(element)); }
         }
     }
 
-    Text peek(std::string_view key) const {
-        // not find(): a linear look costs less than a std::string for the key
-        for (auto member = value_->begin(); member != value_->end(); ++member) {
-            if (member.key() == key) { return member->is_string() ? Text(view(*member)) : Text{}; }
+    Text peek(std::string_view wanted) const {
+        if (const auto* object = as<typename Json::object_t>()) {
+            for (const auto& [key, value] : *object) {
+                if (key == wanted) { return DomCursor(value).text(); }
+            }
         }
         return {};
     }
 
     Node node() const { return {value_, 0}; }
-    Extent seen() const { return scan_->seen; }
-    std::size_t marks() const { return scan_->marks; }
 
 private:
-    static std::string_view view(const Json& value) {
-        return *value.template get_ptr<const typename Json::string_t*>();
-    }
-
-    void count_key(const std::string& key, bool& first) {
-        scan_->seen += measure(std::string_view(key)).serialised() + ascii(first ? 1 : 2);
-        scan_->marks += key == "cache_control";
-        first = false;
-    }
-
-    template <class Visit>
-    void visit_one(const Json& value, Visit&& visit) {
-        DomCursor cursor(value, *scan_, depth_ + 1);
-        const std::size_t consumed = scan_->consumed;
-        visit(cursor);
-        if (scan_->consumed == consumed) { cursor.skip(); }
-    }
-
-    // counts a scalar, or opens a container
-    void enter(const Json& value) {
-        switch (value.type()) {
-            case Json::value_t::object:
-            case Json::value_t::array:
-                if (scan_->stack.size() + depth_ > max_depth) { throw std::length_error("nested too deeply"); }
-                scan_->seen += ascii(2);
-                scan_->stack.push_back({value.begin(), value.end(), value.is_object(), true});
-                break;
-            case Json::value_t::string: scan_->seen += measure(view(value)).serialised(); break;
-            case Json::value_t::null: scan_->seen += ascii(4); break;
-            case Json::value_t::boolean: scan_->seen += ascii(DomCursor(value, *scan_).is_true() ? 4 : 5); break;
-            default: scan_->seen += ascii(value.dump().size());
-        }
-    }
-
-    // depth first with a stack of its own: how deep to go is the input's choice
-    void walk() {
-        auto& stack = scan_->stack;
-        stack.clear();
-        enter(*value_);
-        while (!stack.empty()) {
-            Open& open = stack.back();
-            if (open.at == open.end) {
-                stack.pop_back();
-                continue;
-            }
-            if (open.object) {
-                count_key(open.at.key(), open.first);
-            } else {
-                scan_->seen += ascii(open.first ? 0 : 1);
-                open.first = false;
-            }
-            const Json& value = *open.at;
-            ++open.at;
-            enter(value);
-        }
+    template <class T>
+    const T* as() const {
+        return value_->template get_ptr<const T*>();
     }
 
     const Json* value_;
-    Scan* scan_;
-    std::size_t depth_;
+};
+
+/// Visits a value and all that it holds, depth first, with a stack of its own: how deep to go is the input's
+/// choice. `enter(value)` answers whether to go inside; `member(key, first)` and `element(first)` come before
+/// it.
+template <class Json, class Visitor>
+void walk(const Json& root, Visitor& visitor) {
+    using Object = typename Json::object_t;
+    using Array = typename Json::array_t;
+    struct Open {
+        typename Object::const_iterator member;
+        typename Object::const_iterator last_member;
+        typename Array::const_iterator element;
+        typename Array::const_iterator last_element;
+        bool is_object;
+        bool first = true;
+    };
+    std::vector<Open> stack;
+    const auto enter = [&](const Json& value) {
+        if (!visitor.enter(value)) { return; }
+        if (const auto* object = value.template get_ptr<const Object*>()) {
+            stack.push_back({object->begin(), object->end(), {}, {}, true});
+        } else if (const auto* array = value.template get_ptr<const Array*>()) {
+            stack.push_back({{}, {}, array->begin(), array->end(), false});
+        }
+    };
+    enter(root);
+    while (!stack.empty()) {
+        Open& open = stack.back();
+        const bool first = std::exchange(open.first, false);
+        if (open.is_object) {
+            if (open.member == open.last_member) {
+                stack.pop_back();
+                continue;
+            }
+            const auto& [key, value] = *open.member++;
+            visitor.member(key, first);
+            enter(value);
+        } else {
+            if (open.element == open.last_element) {
+                stack.pop_back();
+                continue;
+            }
+            const Json& value = *open.element++;
+            visitor.element(first);
+            enter(value);
+        }
+    }
+}
+
+/// Adds up what compact `dump` would write.
+template <class Json>
+struct SizeVisitor {
+    std::span<const Node> except;
+    Extent size{};
+
+    void member(const std::string& key, bool first) {
+        size += measure(std::string_view(key)).serialised() + ascii(first ? 1 : 2);
+    }
+    void element(bool first) { size += ascii(first ? 0 : 1); }
+
+    bool enter(const Json& value) {
+        if (!except.empty() && except.front().where == &value) {
+            except = except.subspan(1);
+            return false;
+        }
+        switch (value.type()) {
+            case Json::value_t::object:
+            case Json::value_t::array: size += ascii(2); return true;
+            case Json::value_t::string:
+                size += measure(DomCursor<Json>(value).text().raw()).serialised();
+                break;
+            case Json::value_t::null: size += ascii(4); break;
+            case Json::value_t::boolean: size += ascii(DomCursor<Json>(value).is_true() ? 4 : 5); break;
+            case Json::value_t::number_unsigned:
+                size += ascii(digits(value.template get<std::uint64_t>()));
+                break;
+            default: size += ascii(value.dump().size());
+        }
+        return false;
+    }
+
+    static std::size_t digits(std::uint64_t number) {
+        std::size_t count = 1;
+        for (; number > 9; number /= 10) { ++count; }
+        return count;
+    }
+};
+
+template <class Json>
+struct MemberCounter {
+    std::string_view name;
+    std::size_t count = 0;
+
+    void member(const std::string& key, bool) { count += key == name; }
+    void element(bool) {}
+    bool enter(const Json&) { return true; }
 };
 
 /// Answers for a transcript whose nodes are values of a DOM.
 template <class Json>
 class DomSource final : public Source {
 public:
+    Extent serialised(Node node, std::span<const Node> except = {}) const override {
+        SizeVisitor<Json> visitor{except};
+        walk(value_of(node), visitor);
+        return visitor.size;
+    }
+
+    std::size_t count_members(Node node, std::string_view name) const override {
+        MemberCounter<Json> visitor{name};
+        walk(value_of(node), visitor);
+        return visitor.count;
+    }
+
     void append_canonical(Node node, std::string& out) const override {
         std::vector<Open> stack;
-        append_value(*static_cast<const Json*>(node.where), out, stack);
+        append_value(value_of(node), out, stack);
         while (!stack.empty()) {
             Open& open = stack.back();
             if (open.next == open.members.size()) {
@@ -203,6 +221,8 @@ private:
         bool object = false;
     };
 
+    static const Json& value_of(Node node) { return *static_cast<const Json*>(node.where); }
+
     static void append_text(std::string_view text, std::string& out) {
         out += '"';
         out += std::to_string(text.size());
@@ -211,23 +231,26 @@ private:
     }
 
     static void append_value(const Json& value, std::string& out, std::vector<Open>& stack) {
-        if (!value.is_structured()) {
-            if (value.is_string()) {
-                append_text(*value.template get_ptr<const typename Json::string_t*>(), out);
-            } else {
-                out += value.dump();
-                out += ',';
-            }
-            return;
-        }
+        const DomCursor<Json> cursor(value);
         Open open;
-        open.object = value.is_object();
-        for (auto member = value.begin(); member != value.end(); ++member) {
-            open.members.emplace_back(open.object ? std::string_view(member.key()) : std::string_view(), &*member);
-        }
+        open.object = cursor.type() == JsonType::object;
         if (open.object) {
+            cursor.members([&](Text key, DomCursor<Json> member) {
+                open.members.emplace_back(key.raw(), static_cast<const Json*>(member.node().where));
+            });
             std::sort(open.members.begin(), open.members.end(),
                       [](const auto& left, const auto& right) { return left.first < right.first; });
+        } else if (cursor.type() == JsonType::array) {
+            cursor.elements([&](DomCursor<Json> element) {
+                open.members.emplace_back(std::string_view(), static_cast<const Json*>(element.node().where));
+            });
+        } else if (cursor.type() == JsonType::string) {
+            append_text(cursor.text().raw(), out);
+            return;
+        } else {
+            out += value.dump();
+            out += ',';
+            return;
         }
         out += open.object ? '{' : '[';
         out += std::to_string(open.members.size());
@@ -236,24 +259,47 @@ private:
     }
 };
 
+/// What takes the place of one value. It is made ready first; putting it in place cannot fail.
 template <class Json>
-Json text_block(const BlockSpelling& spelling, std::string_view text, Node cache_mark) {
-    Json block = Json::object();
-    if (!spelling.type.empty()) { block[std::string("type")] = std::string(spelling.type); }
-    block[std::string(spelling.text_key)] = std::string(text);
-    if (cache_mark) { block[std::string(spelling.mark_key)] = *static_cast<const Json*>(cache_mark.where); }
-    return block;
-}
+class Replacement {
+public:
+    // the nodes were read from this very document, which the caller handed over to be changed
+    Replacement(const Edit& edit, const BlockSpelling& spelling)
+        : target_(mutable_value(edit.node)), mark_(mutable_value(edit.cache_mark)) {
+        if (edit.as == Edit::As::string) {
+            value_ = std::string(edit.text);
+            return;
+        }
+        Json block = Json::object();
+        if (!spelling.type.empty()) { block[std::string("type")] = std::string(spelling.type); }
+        block[std::string(spelling.text_key)] = std::string(edit.text);
+        mark_key_ = spelling.mark_key;
+        if (mark_ != nullptr) { block[mark_key_] = nullptr; }
+        if (edit.as == Edit::As::block) {
+            value_ = std::move(block);
+        } else {
+            value_ = Json::array();
+            value_.push_back(std::move(block));
+        }
+    }
 
-template <class Json>
-Json replacement(const Edit& edit, const BlockSpelling& spelling) {
-    if (edit.as == Edit::As::string) { return Json(std::string(edit.text)); }
-    Json block = text_block<Json>(spelling, edit.text, edit.cache_mark);
-    if (edit.as == Edit::As::block) { return block; }
-    Json list = Json::array();
-    list.push_back(std::move(block));
-    return list;
-}
+    void put_in_place() noexcept {
+        if (mark_ != nullptr) {
+            // moved, not copied: it is as it was, however deep
+            Json& block = value_.is_array() ? value_.front() : value_;
+            block.find(mark_key_)->swap(*mark_);
+        }
+        target_->swap(value_);
+    }
+
+private:
+    static Json* mutable_value(Node node) { return const_cast<Json*>(static_cast<const Json*>(node.where)); }
+
+    Json* target_;
+    Json* mark_;
+    std::string mark_key_;
+    Json value_;
+};
 
 inline std::string path_of(const Transcript& transcript, const Edit& edit) {
     const Entry& entry = transcript.all()[edit.entry];
@@ -271,12 +317,11 @@ inline std::string path_of(const Transcript& transcript, const Edit& edit) {
 }
 
 /// Adds up what a plan does.
-inline void fill_report(const Workspace& workspace, Report& report) {
+inline void fill_report(Workspace& workspace, Report& report) {
     const Transcript& transcript = workspace.transcript;
-    const Plan& plan = workspace.plan;
+    Plan& plan = workspace.plan;
     report.dialect = transcript.dialect;
     report.horizon = transcript.horizon();
-    report.bytes_in = transcript.body().bytes;
     for (const Entry& entry : transcript.all()) {
         report.unpaired_calls += entry.kind == Kind::call && entry.peer == none;
         report.unpaired_results += entry.kind == Kind::result && entry.peer == none;
@@ -292,9 +337,9 @@ inline void fill_report(const Workspace& workspace, Report& report) {
         record.id = decoded(entry.id, scratch);
         record.tool = decoded(entry.tool, scratch);
         record.replacement = edit.text;
-        record.bytes_before = edit.before;
+        record.bytes_before = plan.bytes_before(edit);
         record.bytes_after = edit.after;
-        const std::size_t saved = edit.before - edit.after;
+        const std::size_t saved = record.bytes_before - edit.after;
         report.saved_bytes += saved;
         if (!report.first_changed_message) { report.first_changed_message = entry.message; }
         const auto same = [&](const ReasonTotal& total) { return total.reason == edit.reason; };
@@ -306,10 +351,9 @@ inline void fill_report(const Workspace& workspace, Report& report) {
         total->saved_bytes += saved;
         report.edits.push_back(std::move(record));
     });
-    report.bytes_out = report.bytes_in - report.saved_bytes;
     report.engaged = !report.edits.empty();
     if (const auto& ceiling = plan.ceiling()) {
-        report.under_target = !plan.whole_body().exceeds(ceiling->target);
+        report.under_target = !plan.whole_body_exceeds(ceiling->target);
         if (!*report.under_target) {
             report.ceiling_why = ceiling->why.empty() ? "messages behind the horizon" : ceiling->why;
         }
@@ -318,17 +362,15 @@ inline void fill_report(const Workspace& workspace, Report& report) {
 
 /// Reads and plans. False when there is nothing to do; the report says why.
 template <class Json, class... Parts>
-bool read_and_plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect, Workspace& workspace,
-                   const Source& source, Report& report) {
+bool read_and_plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect,
+                   Workspace& workspace, const Source& source, Report& report) {
     Transcript& transcript = workspace.transcript;
     transcript.clear();
     transcript.source = &source;
-    typename DomCursor<Json>::Scan scan;
     AnthropicReader<DomCursor<Json>> reader(transcript);
-    const std::string_view refused = reader.read(DomCursor<Json>(document, scan), dialect != Dialect::detect);
+    const std::string_view refused = reader.read(DomCursor<Json>(document), dialect != Dialect::detect);
     if (!refused.empty()) {
         report.why = refused;
-        report.bytes_in = report.bytes_out = scan.seen.bytes;
         return false;
     }
     pipeline.run(workspace);
@@ -369,14 +411,15 @@ Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect di
     return plan(document, pipeline, workspace, dialect);
 }
 
-/// Shortens the document in place. Never throws on data: whatever goes wrong, the document is as it was, down to
-/// the last value, and the report says why. Either all edits are made or none.
+/// Shortens the document in place. Never throws on data: whatever goes wrong, the document is as it was, down
+/// to the last value, and the report says why. Either all edits are made or none.
 ///
 /// Pass a workspace to spare repeated calls their allocations; use one workspace per thread.
 template <class Json, class... Parts>
 Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
              Dialect dialect = Dialect::detect) {
-    static_assert(!std::is_const_v<Json>, "coppice::prune: the document is const; copy it, or call coppice::plan");
+    static_assert(!std::is_const_v<Json>,
+                  "coppice::prune: the document is const; copy it, or call coppice::plan");
     static_assert(detail::is_basic_json_v<Json>, "coppice::prune: the document is no nlohmann::basic_json");
     Report report;
     detail::fail_open(report, [&] {
@@ -388,14 +431,12 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
             report.why = pipeline.why_closed(workspace.transcript);
             return;
         }
-        std::vector<std::pair<Json*, Json>> replacements;
+        std::vector<detail::Replacement<Json>> replacements;
         replacements.reserve(report.edits.size());
         workspace.plan.for_each_edit([&](const Edit& edit) {
-            // the node was read from this very document, which the caller handed over to be changed
-            auto* target = const_cast<Json*>(static_cast<const Json*>(edit.node.where));
-            replacements.emplace_back(target, detail::replacement<Json>(edit, workspace.transcript.block));
+            replacements.push_back(detail::Replacement<Json>(edit, workspace.transcript.block));
         });
-        for (auto& [target, value] : replacements) { target->swap(value); }
+        for (detail::Replacement<Json>& replacement : replacements) { replacement.put_in_place(); }
     });
     return report;
 }
@@ -406,6 +447,14 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect
     return prune(document, pipeline, workspace, dialect);
 }
 
+/// The size of a document as compact JSON, without writing it.
+template <class Json>
+Extent measure_document(const Json& document) {
+    static_assert(detail::is_basic_json_v<Json>,
+                  "coppice::measure_document: the document is no nlohmann::basic_json");
+    return detail::DomSource<Json>().serialised({&document, 0});
+}
+
 /// The report as JSON, with the keys that the command-line program writes.
 template <class Json = nlohmann::ordered_json>
 Json to_json(const Report& report) {
@@ -413,8 +462,6 @@ Json to_json(const Report& report) {
     out["engaged"] = report.engaged;
     if (!report.engaged) { out["why"] = report.why; }
     out["dialect"] = report.dialect;
-    out["bytes_in"] = report.bytes_in;
-    out["bytes_out"] = report.bytes_out;
     out["saved_bytes"] = report.saved_bytes;
     out["first_changed_message"] = nullptr;
     if (report.first_changed_message) { out["first_changed_message"] = *report.first_changed_message; }

@@ -23,8 +23,8 @@ enum class Fate : std::uint8_t {
 struct Proposal {
     std::size_t entry = none;
     Fate fate = Fate::keep;
-    std::string_view text{};    ///< what would be written
-    bool assume_read = false;   ///< asks what would hold once the model has read the result
+    std::string_view text{};   ///< what would be written
+    bool assume_read = false;  ///< asks what would hold once the model has read the result
 };
 
 /// A guard: something that holds whatever policies say. Every change of every policy is put to every guard
@@ -35,13 +35,15 @@ struct Proposal {
 ///     struct KeepTests {
 ///         static constexpr std::string_view name = "keep_tests";
 ///         bool allows(const coppice::Transcript& transcript, const coppice::Proposal& proposal) const {
-///             return !coppice::same_text(transcript.all()[proposal.entry].tool, std::string_view("run_tests"));
+///             return !coppice::same_text(transcript.all()[proposal.entry].tool,
+///             std::string_view("run_tests"));
 ///         }
 ///     };
 ///
 /// Models: Pairing, Unread, Opaque, CacheMarks, BlankText (always on), ExemptTools.
 template <class G>
-concept guard = std::copyable<G> && requires(const G& g, const Transcript& transcript, const Proposal& proposal) {
+concept guard = std::copyable<G> &&
+    requires(const G& g, const Transcript& transcript, const Proposal& proposal) {
     { G::name } -> std::convertible_to<std::string_view>;
     { g.allows(transcript, proposal) } -> std::same_as<bool>;
 };

@@ -35,9 +35,10 @@ inline constexpr bool is_part = policy<P> || cadence<P> || guard<P> || wording<P
 // One parameter at a time, so that both compilers name the part that is wrong.
 template <class P>
 constexpr bool check_part() {
-    static_assert(is_part<P>,
-                  "coppice::Pipeline: this part is no policy, cadence, guard or wording; a policy has "
-                  "`static constexpr std::string_view name` and `void apply(const Transcript&, Plan&) const`");
+    static_assert(
+        is_part<P>,
+        "coppice::Pipeline: this part is no policy, cadence, guard or wording; a policy has "
+        "`static constexpr std::string_view name` and `void apply(const Transcript&, Plan&) const`");
     return true;
 }
 
@@ -54,12 +55,14 @@ constexpr bool names_are_distinct() {
 
 template <class... P>
 constexpr bool check_list() {
-    static_assert((cadence<P> + ... + 0) <= 1,
-                  "coppice::Pipeline: more than one cadence is listed; a pipeline changes at one time, keep one");
+    static_assert(
+        (cadence<P> + ... + 0) <= 1,
+        "coppice::Pipeline: more than one cadence is listed; a pipeline changes at one time, keep one");
     static_assert((wording<P> + ... + 0) <= 1,
                   "coppice::Pipeline: more than one wording is listed; keep one");
     static_assert((policy<P> + ... + 0) >= 1,
-                  "coppice::Pipeline: no policy is listed; write for instance coppice::Pipeline<coppice::KeepRecent<5>>");
+                  "coppice::Pipeline: no policy is listed; write for instance "
+                  "coppice::Pipeline<coppice::KeepRecent<5>>");
     static_assert(names_are_distinct<P...>(),
                   "coppice::Pipeline: the same part is listed twice; list it once and set its fields");
     return true;
@@ -75,26 +78,29 @@ constexpr std::size_t position() {
     return sizeof...(Yes);
 }
 
-/// Finds texts that are our own, so that nothing takes them for content.
-inline void recognise_own_texts(Transcript& transcript, const AnyWording& wording) {
+/// Finds texts that are our own, so that nothing takes them for content. Previews are looked for only where
+/// the pipeline writes some.
+inline void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool previews) {
     std::string scratch;
     for (Entry& entry : transcript.all()) {
         if (entry.kind != Kind::result) { continue; }
         std::size_t own = 0;
         for (std::size_t i = entry.first_part; i < entry.first_part + entry.part_count; ++i) {
             Part& part = transcript.parts[i];
-            if (part.kind != Part::Kind::text) { continue; }
-            const Recognised found = wording.recognise(decoded(part.text, scratch));
+            const Text text = part.text.text();
+            // six raw bytes are the longest spelling of one character of ours
+            const bool short_enough = text.raw().size() <= (text.escaped() ? 6 : 1) * wording.longest;
+            if (part.kind != Part::Kind::text || !(short_enough || previews)) { continue; }
+            const Recognised found = wording.recognise(decoded(text, scratch));
             if (found.kind == Recognised::Kind::stub) {
                 part.kind = Part::Kind::stub;
-                entry.text -= part.extent.plain;
                 ++own;
             } else if (found.kind == Recognised::Kind::preview && entry.part_count == 1) {
                 // by its reference in the document where it is spelled there as it reads
-                const std::size_t at = part.text.raw().find(found.reference);
+                const std::size_t at = text.raw().find(found.reference);
                 if (at == std::string_view::npos) { continue; }
-                entry.reference = Text(part.text.raw().substr(at, found.reference.size()));
-                entry.text = found.size;
+                entry.reference = Text(text.raw().substr(at, found.reference.size()));
+                entry.stands_for = found.size;
             }
         }
         entry.stub = own > 0 && own == entry.part_count;
@@ -127,18 +133,20 @@ class Pipeline {
 
 public:
     constexpr Pipeline() requires(sizeof...(Parts) > 0) { validate(); }
-    constexpr explicit Pipeline(Parts... parts) requires(sizeof...(Parts) > 0) : parts_(std::move(parts)...) { validate(); }
+    constexpr explicit Pipeline(Parts... parts) requires(sizeof...(Parts) > 0) : parts_(std::move(parts)...) {
+        validate();
+    }
 
     template <class P>
     constexpr const P& part() const {
         return std::get<P>(parts_);
     }
 
-    /// Plans a transcript that a reader has filled: `workspace.plan` says what to change. Back ends call this;
-    /// `coppice::plan` and `coppice::prune` are the calls for a document.
+    /// Plans a transcript that a reader has filled: `workspace.plan` says what to change. Back ends call
+    /// this; `coppice::plan` and `coppice::prune` are the calls for a document.
     void run(Workspace& workspace) const {
         const detail::AnyWording wording = detail::AnyWording::of(the_wording());
-        detail::recognise_own_texts(workspace.transcript, wording);
+        detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...));
         const auto guards = all_guards();
         workspace.transcript.set_horizon(find_horizon(workspace, wording, guards));
         plan_at(workspace.transcript, workspace.plan, wording, guards);
@@ -162,10 +170,13 @@ public:
     std::string why_closed(const Transcript& transcript) const {
         const auto& chosen = the_cadence();
         if (transcript.horizon() > 0) { return "nothing to clear"; }
-        if constexpr (requires { { chosen.engage } -> std::convertible_to<Size>; }) {
-            const std::size_t size = transcript.body().in(chosen.engage.unit);
-            if (size < chosen.engage.value) {
-                return fmt::format("the body has {} of {} {}", size, chosen.engage.value, name_of(chosen.engage.unit));
+        if constexpr (requires {
+                          { chosen.engage } -> std::convertible_to<Size>;
+                      }) {
+            if (!transcript.body_at_least(transcript.messages.size(), chosen.engage)) {
+                const std::size_t size = transcript.body().in(chosen.engage.unit);
+                return fmt::format("the body has {} of {} {}", size, chosen.engage.value,
+                                   name_of(chosen.engage.unit));
             }
         }
         return fmt::format("the cadence {} keeps the history as it is", std::string_view(chosen.name));
@@ -208,14 +219,17 @@ private:
         Guards guards;
         std::size_t count = 0;
         const auto add = [&](const auto& part) {
-            if constexpr (guard<std::remove_cvref_t<decltype(part)>>) { guards[count++] = detail::AnyGuard::of(part); }
+            if constexpr (guard<std::remove_cvref_t<decltype(part)>>) {
+                guards[count++] = detail::AnyGuard::of(part);
+            }
         };
         std::apply([&](const auto&... part) { (add(part), ...); }, always);
         std::apply([&](const auto&... part) { (add(part), ...); }, parts_);
         return guards;
     }
 
-    std::size_t find_horizon(Workspace& workspace, const detail::AnyWording& wording, const Guards& guards) const {
+    std::size_t find_horizon(Workspace& workspace, const detail::AnyWording& wording,
+                             const Guards& guards) const {
         struct Prober {
             const Pipeline* pipeline;
             Workspace* workspace;
@@ -241,8 +255,7 @@ private:
         Transcript& transcript = workspace.transcript;
         transcript.set_horizon(messages);
         plan_at(transcript, workspace.probe, wording, guards);
-        const Extent before = transcript.body_until(messages);
-        Reclaim reclaim{.removed = before - workspace.probe.body(), .rewritten = {}};
+        Reclaim reclaim{.removed = workspace.probe.saved(), .rewritten = {}};
         bool changed = false;
         workspace.probe.for_each_edit([&](const Edit& edit) {
             if (changed) { return; }
@@ -253,7 +266,8 @@ private:
         return reclaim;
     }
 
-    void plan_at(Transcript& transcript, Plan& plan, const detail::AnyWording& wording, const Guards& guards) const {
+    void plan_at(Transcript& transcript, Plan& plan, const detail::AnyWording& wording,
+                 const Guards& guards) const {
         const std::size_t horizon = transcript.horizon();
         plan.start(transcript, wording, guards);
         const auto arrive = [&](const auto& part) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coppice {
@@ -28,10 +29,9 @@ struct Edit {
     Node node{};
     As as = As::string;
     std::string_view text{};
-    Node cache_mark{};           ///< goes into the text block
+    Node cache_mark{};  ///< goes into the text block
     std::string_view reason{};
-    std::size_t before = 0;    ///< bytes, serialised
-    std::size_t after = 0;
+    std::size_t after = 0;  ///< bytes, serialised
 };
 
 /// A ceiling that was looked at, and what stood in its way.
@@ -53,21 +53,36 @@ public:
         wording_ = wording;
         guards_.assign(guards.begin(), guards.end());
         decisions_.assign(transcript.all().size(), Decision{});
-        pieces_.clear();
+        changed_parts_.assign(transcript.parts.size(), Piece{});
+        changed_fields_.assign(transcript.fields.size(), Piece{});
         texts_.clear();
         ceiling_.reset();
-        open_ = transcript.entries().size();
-        body_ = transcript.body_until(transcript.horizon());
-        newer_ = transcript.body() - body_;
+        horizon_ = transcript.horizon();
+        measured_ = 0;
+        open_size_ = newer_size_ = {};
     }
 
     Fate fate(std::size_t entry) const { return decisions_[entry].fate; }
     std::string_view reason(std::size_t entry) const { return decisions_[entry].reason; }
 
+    /// What is planned so far takes this much out of the body.
+    Extent saved() const {
+        Extent sum;
+        for (std::size_t i = 0; i < decisions_.size(); ++i) {
+            if (decisions_[i].fate != Fate::keep) { sum += before(i) - decisions_[i].after; }
+        }
+        return sum;
+    }
+
     /// Size of the body at the horizon with everything that is planned so far.
-    Extent body() const { return body_; }
+    Extent body() {
+        while (measured_ < horizon_) { measure_next_message(); }
+        return transcript_->body_until(0) + open_size_;
+    }
+    /// Whether that is more than `limit`; looks no further than it has to.
+    bool body_exceeds(Size limit) { return exceeds(limit, horizon_); }
     /// The same with the messages behind the horizon.
-    Extent whole_body() const { return body_ + newer_; }
+    bool whole_body_exceeds(Size limit) { return exceeds(limit, transcript_->messages.size()); }
 
     /// Whether `clear` would take this result. With `assume_read`, as if the model had read it already.
     bool could_clear(std::size_t entry, bool assume_read = false) {
@@ -115,32 +130,26 @@ public:
     bool elide_images(std::size_t entry, std::string_view reason) {
         if (decisions_[entry].fate != Fate::keep || !is_open_result(entry)) { return false; }
         const Entry& result = transcript_->all()[entry];
-        const std::size_t text_mark = texts_.size();
-        const std::size_t piece_mark = pieces_.size();
         Decision decision;
-        decision.first_piece = piece_mark;
+        decision.fate = Fate::elide;
+        bool any = false;
         for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
             const Part& part = transcript_->parts[i];
             if (part.kind != Part::Kind::image) { continue; }
-            Piece piece{.index = i, .text_at = texts_.size()};
+            Piece piece{.changed = true, .text_at = texts_.size(), .reason = reason};
             wording_.image(texts_, facts_of(entry));
             piece.text_size = texts_.size() - piece.text_at;
-            piece.before = part.serialised;
-            piece.after = block_size(text_of(piece), part);
-            if (piece.after.bytes >= piece.before.bytes || !allowed(entry, Fate::elide, text_of(piece))) {
+            piece.after = transcript_->text_block(measure(text_of(piece)), part.cache_mark);
+            if (piece.after.bytes >= transcript_->serialised(part).bytes ||
+                !allowed(entry, Fate::elide, text_of(piece))) {
                 texts_.resize(piece.text_at);
                 continue;
             }
             decision.after += piece.after;
-            decision.before += piece.before;
-            pieces_.push_back(piece);
+            changed_parts_[i] = piece;
+            any = true;
         }
-        decision.piece_count = pieces_.size() - piece_mark;
-        if (decision.piece_count == 0) {
-            texts_.resize(text_mark);
-            return false;
-        }
-        decision.fate = Fate::elide;
+        if (!any) { return false; }
         take(entry, decision, reason);
         relabel_duplicates(entry);
         return true;
@@ -148,43 +157,26 @@ public:
 
     /// Replaces one field of a call's input, whole, by a stub. `field` counts from the call's first field.
     bool clear_field(std::size_t entry, std::size_t field, std::string_view reason) {
-        const Entry& call = transcript_->all()[entry];
-        if (call.kind != Kind::call || field >= call.field_count) { return false; }
+        Piece piece{.changed = true, .reason = reason};
+        if (!propose_field(entry, field, false, piece)) { return false; }
+        const std::size_t index = transcript_->all()[entry].first_field + field;
+        changed_fields_[index] = piece;
         Decision& decision = decisions_[entry];
-        const std::size_t index = call.first_field + field;
-        Piece piece{.index = index};
-        if (is_cleared(decision, index) || !propose_field(entry, index, piece)) { return false; }
-        // the pieces of one entry stand together: when another entry's came between, this entry's move behind them
-        if (decision.piece_count == 0) {
-            decision.first_piece = pieces_.size();
-        } else if (decision.first_piece + decision.piece_count != pieces_.size()) {
-            const std::size_t moved = pieces_.size();
-            for (std::size_t i = 0; i < decision.piece_count; ++i) {
-                const Piece copy = pieces_[decision.first_piece + i];
-                pieces_.push_back(copy);
-            }
-            decision.first_piece = moved;
-        }
-        pieces_.push_back(piece);
-        ++decision.piece_count;
         decision.fate = Fate::clear_fields;
         if (decision.reason.empty()) { decision.reason = reason; }
-        pieces_.back().reason = reason;
-        decision.before += piece.before;
         decision.after += piece.after;
-        account(entry, piece.before, piece.after);
+        if (Extent* size = measured_size(entry)) {
+            *size -= transcript_->fields[index].text.extent().serialised();
+            *size += piece.after;
+        }
         return true;
     }
 
     /// Whether `clear_field` would take this field.
     bool could_clear_field(std::size_t entry, std::size_t field, bool assume_read = false) {
-        const Entry& call = transcript_->all()[entry];
-        if (call.kind != Kind::call || field >= call.field_count) { return false; }
-        const std::size_t index = call.first_field + field;
-        Piece piece{.index = index};
         const std::size_t mark = texts_.size();
-        const bool possible =
-            !is_cleared(decisions_[entry], index) && propose_field(entry, index, piece, assume_read);
+        Piece piece;
+        const bool possible = propose_field(entry, field, assume_read, piece);
         texts_.resize(mark);
         return possible;
     }
@@ -204,7 +196,7 @@ public:
         joined_.clear();
         append_joined_text(entry, joined_);
         const bool worded = wording_.preview(
-            texts_, {.content = joined_, .reference = reference, .size = result.text});
+            texts_, {.content = joined_, .reference = reference, .size = transcript_->size(result)});
         decision.text_size = texts_.size() - decision.text_at;
         if (!worded || !fits(entry, decision, false)) {
             texts_.resize(mark);
@@ -223,60 +215,71 @@ public:
     }
     bool spilled(std::size_t entry) const { return decisions_[entry].reference_size != 0; }
     std::string_view reference(std::size_t entry) const {
-        return std::string_view(texts_).substr(decisions_[entry].reference_at, decisions_[entry].reference_size);
+        return std::string_view(texts_).substr(decisions_[entry].reference_at,
+                                               decisions_[entry].reference_size);
     }
 
     /// The result's text parts, joined without a separator.
     void append_joined_text(std::size_t entry, std::string& out) const {
         std::string scratch;
         for (const Part& part : transcript_->parts_of(transcript_->all()[entry])) {
-            if (part.kind == Part::Kind::text) { out += decoded(part.text, scratch); }
+            if (part.kind == Part::Kind::text) { out += decoded(part.text.text(), scratch); }
         }
     }
 
     const std::optional<CeilingOutcome>& ceiling() const { return ceiling_; }
     void set_ceiling(const CeilingOutcome& outcome) { ceiling_ = outcome; }
 
+    /// What an edit replaces, in bytes, as it stands in the document.
+    std::size_t bytes_before(const Edit& edit) const {
+        if (edit.part != none) { return transcript_->serialised(transcript_->parts[edit.part]).bytes; }
+        if (edit.field != none) { return transcript_->fields[edit.field].text.extent().serialised().bytes; }
+        return transcript_->serialised(transcript_->all()[edit.entry]).bytes;
+    }
+
     /// Calls `visit(const Edit&)` for every value that changes, in the order of the transcript.
     template <class Visit>
     void for_each_edit(Visit visit) const {
-        for (std::size_t entry = 0; entry < decisions_.size(); ++entry) {
-            const Decision& decision = decisions_[entry];
-            if (decision.fate == Fate::keep) { continue; }
-            const Entry& subject = transcript_->all()[entry];
-            if (decision.fate == Fate::stub || decision.fate == Fate::spill) {
-                visit(Edit{.entry = entry,
-                           .node = subject.content,
-                           .as = writes_blocks(subject) ? Edit::As::blocks : Edit::As::string,
-                           .text = text_of(decision),
-                           .cache_mark = mark_of(subject).cache_mark,
-                           .reason = decision.reason,
-                           .before = decision.before.bytes,
-                           .after = decision.after.bytes});
-                continue;
-            }
-            for (std::size_t i = 0; i < decision.piece_count; ++i) {
-                const Piece& piece = pieces_[decision.first_piece + i];
-                Edit edit{.entry = entry,
-                          .text = text_of(piece),
-                          .reason = piece.reason.empty() ? decision.reason : piece.reason,
-                          .before = piece.before.bytes,
-                          .after = piece.after.bytes};
-                if (decision.fate == Fate::elide) {
-                    edit.part = piece.index;
-                    edit.node = transcript_->parts[piece.index].node;
-                    edit.as = Edit::As::block;
-                    edit.cache_mark = transcript_->parts[piece.index].cache_mark;
-                } else {
-                    edit.field = piece.index;
-                    edit.node = transcript_->fields[piece.index].node;
-                }
-                visit(edit);
-            }
-        }
+        for (std::size_t entry = 0; entry < decisions_.size(); ++entry) { for_each_edit_of(entry, visit); }
     }
 
 private:
+    template <class Visit>
+    void for_each_edit_of(std::size_t entry, Visit& visit) const {
+        const Decision& decision = decisions_[entry];
+        if (decision.fate == Fate::keep) { return; }
+        const Entry& subject = transcript_->all()[entry];
+        if (decision.fate == Fate::stub || decision.fate == Fate::spill) {
+            visit(Edit{.entry = entry,
+                       .node = subject.content,
+                       .as = writes_blocks(subject) ? Edit::As::blocks : Edit::As::string,
+                       .text = text_of(decision),
+                       .cache_mark = mark_of(subject).cache_mark,
+                       .reason = decision.reason,
+                       .after = decision.after.bytes});
+            return;
+        }
+        const bool parts = decision.fate == Fate::elide;
+        const std::size_t first = parts ? subject.first_part : subject.first_field;
+        const std::size_t count = parts ? subject.part_count : subject.field_count;
+        for (std::size_t i = first; i < first + count; ++i) {
+            const Piece& piece = parts ? changed_parts_[i] : changed_fields_[i];
+            if (!piece.changed) { continue; }
+            Edit edit{
+                .entry = entry, .text = text_of(piece), .reason = piece.reason, .after = piece.after.bytes};
+            if (parts) {
+                edit.part = i;
+                edit.node = transcript_->parts[i].node;
+                edit.as = Edit::As::block;
+                edit.cache_mark = transcript_->parts[i].cache_mark;
+            } else {
+                edit.field = i;
+                edit.node = transcript_->fields[i].node;
+            }
+            visit(edit);
+        }
+    }
+
     struct Decision {
         Fate fate = Fate::keep;
         std::string_view reason{};
@@ -284,21 +287,17 @@ private:
         std::size_t text_size = 0;
         std::size_t reference_at = 0;
         std::size_t reference_size = 0;
-        std::size_t first_piece = 0;
-        std::size_t piece_count = 0;
-        std::size_t original = none;        // of a duplicate
-        std::size_t first_duplicate = none; // of an original
+        std::size_t original = none;         // of a duplicate
+        std::size_t first_duplicate = none;  // of an original
         std::size_t next_duplicate = none;
-        Extent before{};
         Extent after{};
     };
 
-    // one changed part or field
+    // a part or field on its own
     struct Piece {
-        std::size_t index = 0;
+        bool changed = false;
         std::size_t text_at = 0;
         std::size_t text_size = 0;
-        Extent before{};
         Extent after{};
         std::string_view reason{};
     };
@@ -338,19 +337,17 @@ private:
         return no_part;
     }
 
-    Extent block_size(std::string_view text, const Part& marked) const {
-        Extent size = transcript_->block.frame() + measure(text).serialised();
-        if (marked.cache_mark) { size += transcript_->block.mark_frame() + marked.cache_mark_size; }
-        return size;
-    }
-
     bool fits(std::size_t entry, Decision& decision, bool assume_read) const {
         const Entry& result = transcript_->all()[entry];
         const std::string_view text = text_of(decision);
-        decision.before = result.serialised;
-        decision.after = writes_blocks(result) ? block_size(text, mark_of(result)) + ascii(2)
-                                               : measure(text).serialised();
-        return decision.after.bytes < decision.before.bytes && allowed(entry, decision.fate, text, assume_read);
+        const TextExtent size = measure(text);
+        decision.after = writes_blocks(result)
+                             ? transcript_->text_block(size, mark_of(result).cache_mark) + ascii(2)
+                             : size.serialised();
+        // mostly plain without reading the text that goes
+        const bool shrinks = decision.after.bytes < transcript_->least_bytes(result) ||
+                             decision.after.bytes < transcript_->serialised(result).bytes;
+        return shrinks && allowed(entry, decision.fate, text, assume_read);
     }
 
     bool propose_stub(std::size_t entry, bool duplicate, bool assume_read, Decision& decision) {
@@ -366,33 +363,28 @@ private:
         return fits(entry, decision, assume_read);
     }
 
-    bool propose_field(std::size_t entry, std::size_t index, Piece& piece, bool assume_read = false) {
-        const Field& field = transcript_->fields[index];
+    bool propose_field(std::size_t entry, std::size_t field, bool assume_read, Piece& piece) {
+        const Entry& call = transcript_->all()[entry];
+        if (call.kind != Kind::call || field >= call.field_count) { return false; }
+        const std::size_t index = call.first_field + field;
+        if (changed_fields_[index].changed) { return false; }
+        const Field& subject = transcript_->fields[index];
+        const Text text = subject.text.text();
         // six raw bytes are the longest spelling of one character of ours
-        if (field.text.raw().size() <= 6 * wording_.longest &&
-            wording_.recognise(decoded(field.text, joined_)).kind != Recognised::Kind::content) {
+        if (text.raw().size() <= 6 * wording_.longest &&
+            wording_.recognise(decoded(text, joined_)).kind != Recognised::Kind::content) {
             return false;
         }
         piece.text_at = texts_.size();
-        const Entry& call = transcript_->all()[entry];
         wording_.field(texts_, {.tool = decoded(call.tool, tool_),
-                                 .field = decoded(field.name, identity_),
-                                 .size = field.extent.plain});
+                                .field = decoded(subject.name, identity_),
+                                .size = subject.text.plain()});
         piece.text_size = texts_.size() - piece.text_at;
-        piece.before = field.extent.serialised();
         piece.after = measure(text_of(piece)).serialised();
-        if (piece.after.bytes >= piece.before.bytes ||
-            !allowed(entry, Fate::clear_fields, text_of(piece), assume_read)) {
-            texts_.resize(piece.text_at);
-            return false;
-        }
-        return true;
-    }
-
-    bool is_cleared(const Decision& decision, std::size_t index) const {
-        for (std::size_t i = 0; i < decision.piece_count; ++i) {
-            if (pieces_[decision.first_piece + i].index == index) { return true; }
-        }
+        const bool shrinks = piece.after.bytes < subject.text.most() + 2 ||
+                             piece.after.bytes < subject.text.extent().serialised().bytes;
+        if (shrinks && allowed(entry, Fate::clear_fields, text_of(piece), assume_read)) { return true; }
+        texts_.resize(piece.text_at);
         return false;
     }
 
@@ -400,7 +392,7 @@ private:
         const Entry& result = transcript_->all()[entry];
         ResultFacts facts{.tool = decoded(result.tool, tool_),
                           .identity = decoded(result.identity, identity_),
-                          .size = result.text,
+                          .size = transcript_->size(result),
                           .images = result.images,
                           .documents = result.documents,
                           .others = result.others,
@@ -409,17 +401,58 @@ private:
         if (!result.error) { return facts; }
         for (const Part& part : transcript_->parts_of(result)) {
             if (part.kind != Part::Kind::text) { continue; }
-            if (facts.first_line.empty()) { facts.first_line = first_line(decoded(part.text, first_)); }
-            const std::string_view last = last_line(decoded(part.text, last_));
+            if (facts.first_line.empty()) {
+                facts.first_line = first_line(decoded(part.text.text(), first_));
+            }
+            const std::string_view last = last_line(decoded(part.text.text(), last_));
             if (!last.empty()) { facts.last_line = last; }
         }
         return facts;
     }
 
-    void account(std::size_t entry, const Extent& before, const Extent& after) {
-        Extent& size = entry < open_ ? body_ : newer_;
-        size += after;
-        size -= before;
+    // What the decision on an entry replaces, as it stands in the document.
+    Extent before(std::size_t entry) const {
+        const Fate fate = decisions_[entry].fate;
+        if (fate == Fate::stub || fate == Fate::spill) {
+            return transcript_->serialised(transcript_->all()[entry]);
+        }
+        Extent sum;
+        auto add = [&](const Edit& edit) {
+            sum += edit.part != none ? transcript_->serialised(transcript_->parts[edit.part])
+                                     : transcript_->fields[edit.field].text.extent().serialised();
+        };
+        for_each_edit_of(entry, add);
+        return sum;
+    }
+
+    // Where the size of this entry's message has gone into, if it was measured.
+    Extent* measured_size(std::size_t entry) {
+        const std::size_t message = transcript_->all()[entry].message;
+        if (message >= measured_) { return nullptr; }
+        return message < horizon_ ? &open_size_ : &newer_size_;
+    }
+
+    bool exceeds(Size limit, std::size_t messages) {
+        const Extent frame = transcript_->body_until(0);
+        const auto size = [&] { return frame + open_size_ + (messages > horizon_ ? newer_size_ : Extent{}); };
+        while (measured_ < messages && !size().exceeds(limit)) { measure_next_message(); }
+        return size().exceeds(limit);
+    }
+
+    // With what is planned for it, so that what goes is not measured for the sake of what stays.
+    void measure_next_message() {
+        replaced_.clear();
+        Extent size = ascii(measured_ == 0 ? 0 : 1);
+        const std::size_t end = transcript_->first_entry_of(measured_ + 1);
+        for (std::size_t i = transcript_->first_entry_of(measured_); i < end; ++i) {
+            if (decisions_[i].fate == Fate::keep) { continue; }
+            size += decisions_[i].after;
+            auto note = [this](const Edit& edit) { replaced_.push_back(edit.node); };
+            for_each_edit_of(i, note);
+        }
+        size += transcript_->source->serialised(transcript_->messages[measured_].node, replaced_);
+        (measured_ < horizon_ ? open_size_ : newer_size_) += size;
+        ++measured_;
     }
 
     void take(std::size_t entry, const Decision& decision, std::string_view reason) {
@@ -428,13 +461,26 @@ private:
         decisions_[entry] = decision;
         decisions_[entry].reason = reason;
         decisions_[entry].first_duplicate = first_duplicate;
-        account(entry, decision.before, decision.after);
+        if (Extent* size = measured_size(entry)) {
+            *size -= before(entry);
+            *size += decision.after;
+        }
     }
 
     // a stored content stays stored, whatever stands in its place
     void undo(std::size_t entry) {
         const Decision old = decisions_[entry];
-        if (old.fate != Fate::keep) { account(entry, old.after, old.before); }
+        Extent* const size = measured_size(entry);
+        if (old.fate != Fate::keep && size != nullptr) {
+            *size -= old.after;
+            *size += before(entry);
+        }
+        if (old.fate == Fate::elide) {
+            const Entry& result = transcript_->all()[entry];
+            for (std::size_t i = 0; i < result.part_count; ++i) {
+                changed_parts_[result.first_part + i] = Piece{};
+            }
+        }
         decisions_[entry] = Decision{.reference_at = old.reference_at, .reference_size = old.reference_size};
     }
 
@@ -454,12 +500,17 @@ private:
     detail::AnyWording wording_;
     std::vector<detail::AnyGuard> guards_;
     std::vector<Decision> decisions_;
-    std::vector<Piece> pieces_;
+    std::vector<Piece> changed_parts_;
+    std::vector<Piece> changed_fields_;
     std::string texts_;
     std::optional<CeilingOutcome> ceiling_;
-    Extent body_{};
-    Extent newer_{};         // behind the horizon
-    std::size_t open_ = 0;  // entries up to the horizon
+    // With what is planned for them, the messages before `measured_` have these sizes, up to the horizon and
+    // behind.
+    std::size_t horizon_ = 0;
+    std::size_t measured_ = 0;
+    Extent open_size_{};
+    Extent newer_size_{};
+    std::vector<Node> replaced_;
     // decoding buffers, kept for their capacity
     std::string tool_, identity_, first_, last_, joined_, reference_;
 };

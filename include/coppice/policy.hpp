@@ -33,15 +33,17 @@ concept policy = std::copyable<P> && requires(const P& p, const Transcript& tran
     { p.apply(transcript, plan) } -> std::same_as<void>;
 };
 
-/// A policy whose decision on an entry depends on that entry alone. It runs before the others and on the whole
-/// history whatever the horizon, so that the model never sees the entry otherwise.
+/// A policy whose decision on an entry depends on that entry alone. It runs before the others and on the
+/// whole history whatever the horizon, so that the model never sees the entry otherwise.
 template <class P>
-inline constexpr bool on_arrival_v = requires { typename P::on_arrival; };
+inline constexpr bool on_arrival_v = requires {
+    typename P::on_arrival;
+};
 
 /// A policy that has to do something before its plan may be carried out; false takes the change back.
 template <class P>
-concept committing_policy = policy<P> && requires(const P& p, const Transcript& transcript, const Plan& plan,
-                                                  std::size_t entry) {
+concept committing_policy = policy<P> &&
+    requires(const P& p, const Transcript& transcript, const Plan& plan, std::size_t entry) {
     { p.commit(transcript, plan, entry) } -> std::same_as<bool>;
 };
 

@@ -13,11 +13,11 @@ namespace coppice {
 struct EditRecord {
     std::size_t message = 0;
     std::size_t block = 0;
-    std::string path;           ///< inside the block: `content`, `content[1]`, `input.edits[0].new_string`
-    std::string reason;         ///< name of the policy
-    std::string id;             ///< of the call
+    std::string path;    ///< inside the block: `content`, `content[1]`, `input.edits[0].new_string`
+    std::string reason;  ///< name of the policy
+    std::string id;      ///< of the call
     std::string tool;
-    std::string replacement;    ///< the text that was written
+    std::string replacement;       ///< the text that was written
     std::size_t bytes_before = 0;  ///< of the value, as compact JSON
     std::size_t bytes_after = 0;
 };
@@ -31,20 +31,18 @@ struct ReasonTotal {
 
 /// What a pruning call did, or would do. `saved_bytes` is the sum over `edits`, and the sum over `by_reason`.
 struct Report {
-    bool engaged = false;               ///< something changed
-    std::string why;                    ///< when nothing did
-    std::string dialect;                ///< empty when none was recognised
-    std::size_t bytes_in = 0;           ///< the body as compact JSON
-    std::size_t bytes_out = 0;
-    std::size_t saved_bytes = 0;
+    bool engaged = false;         ///< something changed
+    std::string why;              ///< when nothing did
+    std::string dialect;          ///< empty when none was recognised
+    std::size_t saved_bytes = 0;  ///< of the body as compact JSON
     std::optional<std::size_t> first_changed_message;
-    std::optional<bool> under_target;   ///< where a ceiling is part of the pipeline and was looked at
-    std::string ceiling_why;            ///< why the ceiling was not reached
+    std::optional<bool> under_target;  ///< where a ceiling is part of the pipeline and was looked at
+    std::string ceiling_why;           ///< why the ceiling was not reached
     std::vector<EditRecord> edits;
-    std::vector<ReasonTotal> by_reason; ///< in the order of their first edit
-    std::size_t unpaired_calls = 0;     ///< calls without an answer
-    std::size_t unpaired_results = 0;   ///< results without their call
-    std::size_t horizon = 0;            ///< messages up to here were open to change
+    std::vector<ReasonTotal> by_reason;  ///< in the order of their first edit
+    std::size_t unpaired_calls = 0;      ///< calls without an answer
+    std::size_t unpaired_results = 0;    ///< results without their call
+    std::size_t horizon = 0;             ///< messages up to here were open to change
     std::vector<std::string> warnings;
 };
 

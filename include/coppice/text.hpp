@@ -67,7 +67,7 @@ inline std::uint32_t hex4(std::string_view digits) {
 // One character of an escaped string: how many raw bytes it takes, and what it means.
 struct EscapedUnit {
     std::size_t length = 1;
-    std::uint32_t code = 0;   // only for escapes
+    std::uint32_t code = 0;  // only for escapes
     bool escape = false;
     bool lone_surrogate = false;
 };
@@ -137,12 +137,63 @@ inline TextExtent measure(Text text) {
     return {plain, text.raw().size() - plain.bytes};
 }
 
-/// Whether two texts mean the same, whatever their spelling.
-inline bool same_text(Text left, Text right) {
-    if (!left.escaped() && !right.escaped()) { return left.raw() == right.raw(); }
+/// A text that is measured when somebody asks for more than its length in bytes can tell, and then once.
+class MeasuredText {
+public:
+    MeasuredText() = default;
+    explicit MeasuredText(Text text) : text_(text) {}
+
+    Text text() const { return text_; }
+
+    /// The decoded text.
+    Extent plain() const {
+        if (!plain_known_) {
+            extent_.plain = text_.escaped() ? measure(text_).plain : measure_plain(text_.raw());
+            plain_known_ = true;
+        }
+        return extent_.plain;
+    }
+
+    /// And what its spelling as JSON adds.
+    TextExtent extent() const {
+        plain();
+        if (!escapes_known_) {
+            extent_.escapes =
+                text_.escaped() ? text_.raw().size() - extent_.plain.bytes : measure_escapes(text_.raw());
+            escapes_known_ = true;
+        }
+        return extent_;
+    }
+
+    /// The text has no more than this, in any unit.
+    std::size_t most() const { return text_.raw().size(); }
+
+    /// The text has at least this: what its raw bytes are worth if each character is as long as can be.
+    std::size_t least(Unit unit) const {
+        const std::size_t raw = text_.raw().size();
+        if (text_.escaped()) { return raw / 12; }  // an escaped surrogate pair
+        return unit == Unit::bytes ? raw : unit == Unit::utf16 ? raw / 3 : raw / 4;
+    }
+
+private:
+    Text text_;
+    mutable TextExtent extent_{};
+    mutable bool plain_known_ = false;
+    mutable bool escapes_known_ = false;
+};
+
+namespace detail {
+inline bool same_escaped_text(Text left, Text right) {
     std::string left_scratch;
     std::string right_scratch;
     return decoded(left, left_scratch) == decoded(right, right_scratch);
+}
+}  // namespace detail
+
+/// Whether two texts mean the same, whatever their spelling.
+inline bool same_text(Text left, Text right) {
+    if (left.escaped() || right.escaped()) { return detail::same_escaped_text(left, right); }
+    return left.raw() == right.raw();
 }
 
 /// The longest prefix of at most `count` code points. Never splits a character.
@@ -190,7 +241,8 @@ inline std::string_view last_line(std::string_view text) {
 
 /// Appends at most `limit` characters of `text` as printable ASCII without quotes, backslashes and square
 /// brackets, so that the result has one spelling at any depth of JSON and cannot close the stub it stands in.
-/// Longer text keeps its head and its tail around "...". White space and everything else unprintable collapse.
+/// Longer text keeps its head and its tail around "...". White space and everything else unprintable
+/// collapse.
 inline void append_safe(std::string& out, std::string_view text, std::size_t limit) {
     const std::size_t start = out.size();
     bool gap = false;

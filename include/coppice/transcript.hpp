@@ -46,22 +46,19 @@ struct Part {
     };
 
     Kind kind = Kind::text;
-    Text text{};            ///< of a text part
-    TextExtent extent{};    ///< of a text part
-    Extent serialised{};    ///< of the whole part
-    Node node{};            ///< the whole part
-    Node cache_mark{};      ///< its cache mark, if it carries one
-    Extent cache_mark_size{};
+    bool plain = false;   ///< a text block with nothing but type, text and perhaps a cache mark
+    MeasuredText text{};  ///< of a text part
+    Node node{};          ///< the whole part; the string itself where content is one
+    Node cache_mark{};    ///< its cache mark, if it carries one
 };
 
 /// A string inside a call's input: at the top level (`content`), or in an array of objects one level
 /// down (`edits[2].new_string`).
 struct Field {
     Text name{};
-    Text list{};             ///< name of the array, empty at the top level
-    std::size_t index = 0; ///< position in the array
-    Text text{};
-    TextExtent extent{};
+    Text list{};            ///< name of the array, empty at the top level
+    std::size_t index = 0;  ///< position in the array
+    MeasuredText text{};
     Node node{};
 };
 
@@ -76,32 +73,31 @@ enum class Form : std::uint8_t {
 /// One step of the conversation, in the order of the transcript.
 struct Entry {
     Kind kind = Kind::opaque;
-    Form form = Form::absent;      ///< of a result's content
-    bool error = false;            ///< the result says that the call failed
-    bool immutable = false;        ///< the provider's rules forbid every change
-    bool nested_cache_mark = false;///< a cache mark deeper than its parts
-    bool stub = false;             ///< a result that is nothing but one of our own stubs
+    Form form = Form::absent;        ///< of a result's content
+    bool error = false;              ///< the result says that the call failed
+    bool immutable = false;          ///< the provider's rules forbid every change
+    bool nested_cache_mark = false;  ///< a cache mark deeper than its parts
+    bool stub = false;               ///< a result that is nothing but one of our own stubs
     std::size_t message = 0;
     std::size_t block = 0;
-    std::size_t peer = none;       ///< the call of a result, the result of a call
-    std::size_t step = 0;          ///< how many assistant turns came before
-    std::size_t user_turn = 0;     ///< how many user turns came before
+    std::size_t peer = none;    ///< the call of a result, the result of a call
+    std::size_t step = 0;       ///< how many assistant turns came before
+    std::size_t user_turn = 0;  ///< how many user turns came before
     Text id{};
-    Text tool{};                     ///< of a result: through its own call
-    Text identity{};                 ///< path, command, ... of the call
+    Text tool{};      ///< of a result: through its own call
+    Text identity{};  ///< path, command, ... of the call
     std::size_t first_part = 0;
     std::size_t part_count = 0;
     std::size_t first_field = 0;
     std::size_t field_count = 0;
     std::size_t images = 0;
-    std::size_t elided = 0;        ///< images that were there before an earlier pruning replaced them
+    std::size_t elided = 0;  ///< images that were there before an earlier pruning replaced them
     std::size_t documents = 0;
     std::size_t others = 0;
-    std::size_t cache_marks = 0;   ///< on its parts
-    Extent text{};                   ///< the joined text; documents and unknown parts with their serialised size
-    Extent serialised{};             ///< the content of a result as it stands in the body
-    Text reference{};                ///< where the full content is, when the result is one of our previews
-    Node content{};                  ///< the content of a result, the input of a call
+    std::size_t cache_marks = 0;  ///< on its parts
+    Text reference{};             ///< where the full content is, when the result is one of our previews
+    Extent stands_for{};          ///< of a preview: the size of the full content
+    Node content{};               ///< the content of a result, the input of a call
 };
 
 /// How a dialect writes a text block, in pieces: the text and perhaps a cache mark go between them.
@@ -112,10 +108,13 @@ struct BlockSpelling {
 
     /// The block without its text and mark: braces, keys, colons, commas.
     constexpr Extent frame() const {
-        const std::size_t type_member = type.empty() ? 0 : std::string_view(R"("type":"",)").size() + type.size();
+        const std::size_t type_member =
+            type.empty() ? 0 : std::string_view(R"("type":"",)").size() + type.size();
         return ascii(2 + type_member + text_key.size() + std::string_view(R"("":)").size());
     }
-    constexpr Extent mark_frame() const { return ascii(mark_key.size() + std::string_view(R"(,"":)").size()); }
+    constexpr Extent mark_frame() const {
+        return ascii(mark_key.size() + std::string_view(R"(,"":)").size());
+    }
 };
 
 /// Who speaks.
@@ -124,15 +123,19 @@ enum class Role : std::uint8_t { user, assistant, other };
 struct Message {
     Role role = Role::other;
     std::size_t first_entry = 0;
-    Extent until_here{};  ///< of all messages up to and with this one
+    Node node{};
 };
 
-/// What a transcript's back end is asked when bytes alone do not answer.
+/// What a transcript's back end is asked when a view of the text does not answer.
 class Source {
 public:
     virtual ~Source() = default;
+    /// The value as compact JSON, without the values inside it that `except` lists in document order.
+    virtual Extent serialised(Node value, std::span<const Node> except = {}) const = 0;
     /// Appends one spelling of the value: equal values, whatever the order of their keys, give equal bytes.
     virtual void append_canonical(Node value, std::string& out) const = 0;
+    /// How many members of this name stand in the value, at any depth.
+    virtual std::size_t count_members(Node value, std::string_view name) const = 0;
 
 protected:
     Source() = default;
@@ -141,14 +144,16 @@ protected:
 };
 
 /// A message history as a flat list, free of JSON. A reader fills it; it points into the document it was
-/// read from and is valid as long as that does not change.
+/// read from and is valid as long as that does not change. Sizes are worked out when somebody asks: use one
+/// transcript in one thread.
 class Transcript {
 public:
-    std::string_view dialect{};      ///< "anthropic", ...; empty when none was recognised
+    std::string_view dialect;  ///< "anthropic", ...; empty when none was recognised
     std::vector<Part> parts;
     std::vector<Field> fields;
     std::vector<Message> messages;
-    Extent frame{};                  ///< the body without its messages
+    std::vector<Node> frame_values;  ///< values of the body beside its messages
+    Extent frame_keys{};  ///< and the keys, colons, commas and brackets around them and the messages
     const Source* source = nullptr;
     BlockSpelling block;
 
@@ -157,16 +162,15 @@ public:
         parts.clear();
         fields.clear();
         messages.clear();
-        all_.clear();
-        frame = {};
+        frame_values.clear();
+        frame_keys = {};
         source = nullptr;
+        all_.clear();
+        sums_.clear();
         horizon_ = visible_ = unread_from_ = 0;
     }
 
-    Entry& add(const Entry& entry) {
-        all_.push_back(entry);
-        return all_.back();
-    }
+    Entry& add() { return all_.emplace_back(); }
 
     /// The entries up to the horizon: all that a policy sees.
     std::span<const Entry> entries() const { return {all_.data(), visible_}; }
@@ -180,21 +184,94 @@ public:
         return std::span(fields).subspan(entry.first_field, entry.field_count);
     }
 
+    /// Size of a result: its joined text, with documents and unknown parts as serialised. Images and own
+    /// stubs count nothing.
+    Extent size(const Entry& result) const {
+        if (!result.reference.empty()) { return result.stands_for; }
+        Extent sum;
+        for (const Part& part : parts_of(result)) {
+            if (part.kind == Part::Kind::text) { sum += part.text.plain(); }
+            if (is_counted_whole(part)) { sum += source->serialised(part.node); }
+        }
+        return sum;
+    }
+
+    /// Whether `size(result)` is at least this much. Most results are told by their bytes alone.
+    bool at_least(const Entry& result, Size wanted) const {
+        if (result.reference.empty() && result.documents + result.others == 0) {
+            std::size_t least = 0;
+            std::size_t most = 0;
+            for (const Part& part : parts_of(result)) {
+                if (part.kind != Part::Kind::text) { continue; }
+                least += part.text.least(wanted.unit);
+                most += part.text.most();
+            }
+            if (least >= wanted.value) { return true; }
+            if (most < wanted.value) { return false; }
+        }
+        return size(result).at_least(wanted);
+    }
+    bool exceeds(const Entry& result, Size wanted) const {
+        return at_least(result, {wanted.value + 1, wanted.unit});
+    }
+
+    /// The content of a result as it stands in the body.
+    Extent serialised(const Entry& result) const {
+        if (result.form == Form::string) { return parts[result.first_part].text.extent().serialised(); }
+        if (result.form != Form::blocks) { return source->serialised(result.content); }
+        Extent sum = ascii(2 + (result.part_count > 1 ? result.part_count - 1 : 0));
+        for (const Part& part : parts_of(result)) { sum += serialised(part); }
+        return sum;
+    }
+    Extent serialised(const Part& part) const {
+        return part.plain ? text_block(part.text.extent(), part.cache_mark) : source->serialised(part.node);
+    }
+    /// A text block of this dialect.
+    Extent text_block(const TextExtent& text, Node cache_mark) const {
+        Extent sum = block.frame() + text.serialised();
+        if (cache_mark) { sum += block.mark_frame() + source->serialised(cache_mark); }
+        return sum;
+    }
+
+    /// The content of a result has at least this many bytes, as far as is known without reading its text.
+    std::size_t least_bytes(const Entry& result) const {
+        if (result.form == Form::string) { return parts[result.first_part].text.most() + 2; }
+        if (result.form != Form::blocks) { return serialised(result).bytes; }
+        std::size_t sum = 2;
+        for (const Part& part : parts_of(result)) {
+            sum += part.plain ? block.frame().bytes + part.text.most() + 2 : serialised(part).bytes;
+        }
+        return sum;
+    }
+
     /// Limits the view to the first `count` messages. What those end with, after the last assistant
     /// message, the model has not read yet at that point.
     void set_horizon(std::size_t count) {
         horizon_ = count < messages.size() ? count : messages.size();
-        visible_ = horizon_ < messages.size() ? messages[horizon_].first_entry : all_.size();
+        visible_ = first_entry_of(horizon_);
         unread_from_ = horizon_;
         while (unread_from_ > 0 && messages[unread_from_ - 1].role != Role::assistant) { --unread_from_; }
     }
     std::size_t horizon() const { return horizon_; }
 
-    /// The body as it was when the history ended at message `count`.
+    /// The first entry of a message, or the number of entries for the end.
+    std::size_t first_entry_of(std::size_t message) const {
+        return message < messages.size() ? messages[message].first_entry : all_.size();
+    }
+
+    /// The body as it was when its history had `count` messages.
     Extent body_until(std::size_t count) const {
-        return count == 0 || messages.empty() ? frame : frame + messages[count - 1].until_here;
+        while (sums_.size() <= count) { measure_next_message(); }
+        return sums_[count];
     }
     Extent body() const { return body_until(messages.size()); }
+
+    /// Whether that body has at least this much; looks no further than it has to.
+    bool body_at_least(std::size_t count, Size wanted) const {
+        if (sums_.empty()) { measure_next_message(); }
+        while (sums_.size() <= count && !sums_.back().at_least(wanted)) { measure_next_message(); }
+        return sums_[count < sums_.size() ? count : sums_.size() - 1].at_least(wanted);
+    }
 
     /// A result that the model has not seen at the horizon, or a call whose result it has not seen.
     bool unread(const Entry& entry) const {
@@ -203,7 +280,24 @@ public:
     }
 
 private:
+    static bool is_counted_whole(const Part& part) {
+        return part.kind == Part::Kind::document || part.kind == Part::Kind::other;
+    }
+
+    // sums_[n] is the body with n messages
+    void measure_next_message() const {
+        if (sums_.empty()) {
+            Extent frame = frame_keys;
+            for (const Node value : frame_values) { frame += source->serialised(value); }
+            sums_.push_back(frame);
+            return;
+        }
+        const std::size_t next = sums_.size() - 1;
+        sums_.push_back(sums_.back() + source->serialised(messages[next].node) + ascii(next == 0 ? 0 : 1));
+    }
+
     std::vector<Entry> all_;
+    mutable std::vector<Extent> sums_;
     std::size_t horizon_ = 0;
     std::size_t visible_ = 0;
     std::size_t unread_from_ = 0;

@@ -17,14 +17,14 @@ namespace coppice {
 /// What a stub may say about the result it stands for. All texts are raw: a wording makes them safe.
 struct ResultFacts {
     std::string_view tool{};
-    std::string_view identity{};   ///< path, command, ... of the call
-    Extent size{};                 ///< joined text, with documents and unknown parts as serialised
+    std::string_view identity{};  ///< path, command, ... of the call
+    Extent size{};                ///< joined text, with documents and unknown parts as serialised
     std::size_t images = 0;
     std::size_t documents = 0;
-    std::size_t others = 0;      ///< parts of a kind the dialect does not know
+    std::size_t others = 0;  ///< parts of a kind the dialect does not know
     bool error = false;
-    bool duplicate = false;      ///< a later result with the same content stays
-    std::string_view first_line{}; ///< of a failed result
+    bool duplicate = false;         ///< a later result with the same content stays
+    std::string_view first_line{};  ///< of a failed result
     std::string_view last_line{};
     std::string_view reference{};  ///< where the full content was stored
 };
@@ -47,8 +47,8 @@ struct PreviewFacts {
 struct Recognised {
     enum class Kind { content, stub, preview };
     Kind kind = Kind::content;
-    Extent size{};                  ///< of what a preview stands for
-    std::string_view reference{};   ///< of a preview
+    Extent size{};                 ///< of what a preview stands for
+    std::string_view reference{};  ///< of a preview
 };
 
 /// How a cleared result is written.
@@ -70,22 +70,23 @@ enum class Shape { as_it_was, always_blocks };
 ///         void field(std::string& out, const coppice::FieldFacts&) const { out += "[cleared]"; }
 ///         void image(std::string& out, const coppice::ResultFacts&) const { out += "[cleared]"; }
 ///         coppice::Recognised recognise(std::string_view text) const {
-///             return {text == "[cleared]" ? coppice::Recognised::Kind::stub : coppice::Recognised::Kind::content, {}, {}};
+///             return {text == "[cleared]" ? coppice::Recognised::Kind::stub :
+///             coppice::Recognised::Kind::content, {}, {}};
 ///         }
 ///     };
 ///
 /// Models: PlainWording, OpenSwarmWording.
 template <class W>
-concept wording = std::copyable<W> &&
-    requires(const W& w, std::string& out, const ResultFacts& result, const FieldFacts& field, std::string_view text) {
-        { W::name } -> std::convertible_to<std::string_view>;
-        { W::longest } -> std::convertible_to<std::size_t>;
-        { w.shape } -> std::convertible_to<Shape>;
-        w.result(out, result);
-        w.field(out, field);
-        w.image(out, result);
-        { w.recognise(text) } -> std::same_as<Recognised>;
-    };
+concept wording = std::copyable<W> && requires(const W& w, std::string& out, const ResultFacts& result,
+                                               const FieldFacts& field, std::string_view text) {
+    { W::name } -> std::convertible_to<std::string_view>;
+    { W::longest } -> std::convertible_to<std::size_t>;
+    { w.shape } -> std::convertible_to<Shape>;
+    w.result(out, result);
+    w.field(out, field);
+    w.image(out, result);
+    { w.recognise(text) } -> std::same_as<Recognised>;
+};
 
 /// A wording that can also write the inline preview of a stored result, as `Spill` needs.
 template <class W>
@@ -141,9 +142,9 @@ private:
 /// taken for an order:
 ///
 ///     [tool result cleared: 9001 characters, ok; Read /src/main.c]
-///     [tool result cleared: 412 characters, failed; Bash make; first line: cc1: error; last line: make: Error 1]
-///     [tool result cleared: 9001 characters, ok, same as a later result; Read /src/main.c]
-///     [tool input cleared: 5120 characters; content]
+///     [tool result cleared: 412 characters, failed; Bash make; first line: cc1: error; last line: make:
+///     Error 1] [tool result cleared: 9001 characters, ok, same as a later result; Read /src/main.c] [tool
+///     input cleared: 5120 characters; content]
 ///
 /// Sizes are Unicode code points.
 struct PlainWording {
@@ -205,7 +206,8 @@ struct PlainWording {
         const std::string_view head = first_chars(facts.content, preview_head_chars);
         const std::string_view tail = last_chars(facts.content.substr(head.size()), preview_tail_chars);
         out += head;
-        fmt::format_to(std::back_inserter(out), "{}{} characters; stored at ", preview_open, facts.size.chars);
+        fmt::format_to(std::back_inserter(out), "{}{} characters; stored at ", preview_open,
+                       facts.size.chars);
         append_safe(out, facts.reference, reference_limit);
         out += preview_close;
         out += tail;
@@ -252,7 +254,9 @@ private:
     }
 
     static bool is_stub(std::string_view text) {
-        if (text.size() > longest || text.size() < 2 || text.front() != '[' || text.back() != ']') { return false; }
+        if (text.size() > longest || text.size() < 2 || text.front() != '[' || text.back() != ']') {
+            return false;
+        }
         if (!safe(text.substr(1, text.size() - 2))) { return false; }
         const std::string_view inside = text.substr(0, text.size() - 1);
         detail::Scanner scan(inside);
@@ -277,9 +281,12 @@ private:
         if (at == std::string_view::npos || at > head_bytes) { return {}; }
         detail::Scanner scan(text.substr(at));
         std::size_t characters = 0;
-        if (!scan.literal(preview_open).number(&characters).literal(" characters; stored at ").ok()) { return {}; }
+        if (!scan.literal(preview_open).number(&characters).literal(" characters; stored at ").ok()) {
+            return {};
+        }
         const std::size_t close = scan.rest().find(preview_close);
-        if (close == std::string_view::npos || close > reference_limit || !safe(scan.rest().substr(0, close))) {
+        if (close == std::string_view::npos || close > reference_limit ||
+            !safe(scan.rest().substr(0, close))) {
             return {};
         }
         return {Recognised::Kind::preview, ascii(characters), scan.rest().substr(0, close)};

@@ -14,7 +14,7 @@ struct EveryRequest {
 
     Size engage = Engage;  ///< smaller bodies stay as they are; of the body as compact JSON
 
-    bool moves(State&, const Request& request) const { return request.body.at_least(engage); }
+    bool moves(State&, const Request& request) const { return request.body_at_least(engage); }
 };
 static_assert(cadence<EveryRequest<>>);
 

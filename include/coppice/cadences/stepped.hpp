@@ -7,8 +7,8 @@
 
 namespace coppice {
 
-/// The horizon moves with every `requests`-th request and stands still between: the pruned prefix is rewritten
-/// rarely and in batches, and the prompt cache holds meanwhile.
+/// The horizon moves with every `requests`-th request and stands still between: the pruned prefix is
+/// rewritten rarely and in batches, and the prompt cache holds meanwhile.
 template <std::size_t Requests = 10, Size Engage = Size{0}>
 struct Stepped {
     static constexpr std::string_view name = "stepped";
@@ -21,7 +21,7 @@ struct Stepped {
         if (requests == 0) { throw std::invalid_argument("coppice::Stepped: `requests` must be at least 1"); }
     }
     bool moves(State&, const Request& request) const {
-        return request.number % requests == 0 && request.body.at_least(engage);
+        return request.number % requests == 0 && request.body_at_least(engage);
     }
 };
 static_assert(cadence<Stepped<>>);

@@ -38,7 +38,7 @@ public:
     static constexpr std::size_t absent = static_cast<std::size_t>(-1);
 
     void start(std::size_t expected) {
-        std::size_t capacity = 16;
+        std::size_t capacity = slots_.empty() ? 16 : slots_.size();
         while (capacity < expected * 2) { capacity *= 2; }
         slots_.assign(capacity, Slot{});
         used_ = 0;

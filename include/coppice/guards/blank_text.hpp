@@ -10,9 +10,7 @@ namespace coppice {
 struct BlankText {
     static constexpr std::string_view name = "blank_text";
 
-    bool allows(const Transcript&, const Proposal& proposal) const {
-        return !trimmed(proposal.text).empty();
-    }
+    bool allows(const Transcript&, const Proposal& proposal) const { return !trimmed(proposal.text).empty(); }
 };
 static_assert(guard<BlankText>);
 

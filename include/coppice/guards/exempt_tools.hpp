@@ -35,7 +35,8 @@ private:
         constexpr std::string_view separator = "__";
         if (tool.size() <= exempt.size() + separator.size()) { return false; }
         const std::string_view server = tool.substr(0, tool.size() - exempt.size());
-        return tool.substr(server.size()) == exempt && server.substr(server.size() - separator.size()) == separator;
+        return tool.substr(server.size()) == exempt &&
+               server.substr(server.size() - separator.size()) == separator;
     }
 };
 static_assert(guard<ExemptTools>);

@@ -17,16 +17,18 @@ inline constexpr std::array<std::string_view, 5> bulky_input_fields = {
 namespace detail {
 
 inline bool is_bulky(const Field& field, std::span<const std::string_view> names, Size min) {
-    if (!field.extent.plain.at_least(min)) { return false; }
+    if (field.text.most() < min.value) { return false; }
     for (const std::string_view name : names) {
-        if (same_text(field.name, name)) { return true; }
+        if (same_text(field.name, name)) {
+            return field.text.least(min.unit) >= min.value || field.text.plain().at_least(min);
+        }
     }
     return false;
 }
 
 template <class Visit>
-void for_each_bulky_field(const Transcript& transcript, const Entry& call, std::span<const std::string_view> names,
-                          Size min, Visit visit) {
+void for_each_bulky_field(const Transcript& transcript, const Entry& call,
+                          std::span<const std::string_view> names, Size min, Visit visit) {
     const auto fields = transcript.fields_of(call);
     for (std::size_t i = 0; i < fields.size(); ++i) {
         if (is_bulky(fields[i], names, min)) { visit(i); }
@@ -47,8 +49,9 @@ inline void clear_bulky_inputs(const Transcript& transcript, Plan& plan, BulkyIn
         if (entries[i].kind != Kind::call) { continue; }
         bool counts = options.count_every_call;
         if (!counts) {
-            for_each_bulky_field(transcript, entries[i], options.fields, options.min,
-                                 [&](std::size_t field) { counts = counts || plan.could_clear_field(i, field); });
+            for_each_bulky_field(transcript, entries[i], options.fields, options.min, [&](std::size_t field) {
+                counts = counts || plan.could_clear_field(i, field);
+            });
         }
         if (!counts) { continue; }
         if (options.keep > 0) {
@@ -66,21 +69,25 @@ inline void clear_bulky_inputs(const Transcript& transcript, Plan& plan, BulkyIn
 ///
 /// keeps          the inputs of the newest `keep` calls that have something to clear (of all calls, with
 ///                `count_every_call`); everywhere path, command, ids, numbers and every field not named
-/// changes        each named field of at least `min`, at the top level and in arrays of objects one level down
-///                (`edits[].new_string`): the whole value becomes a stub, never a part of it, so that no model
-///                takes it for text to write (NousResearch/hermes-agent #83435)
-/// does nothing   to calls that are unanswered, or whose result the model has not read; deeper inside the input
+/// changes        each named field of at least `min`, at the top level and in arrays of objects one level
+/// down
+///                (`edits[].new_string`): the whole value becomes a stub, never a part of it, so that no
+///                model takes it for text to write (NousResearch/hermes-agent #83435)
+/// does nothing   to calls that are unanswered, or whose result the model has not read; deeper inside the
+/// input
 template <std::size_t Keep = 5, Size Min = Size{2000}, bool CountEveryCall = false>
 struct BulkyInputClear {
     static constexpr std::string_view name = "bulky_input_clear";
 
-    std::size_t keep = Keep;          ///< calls
-    Size min = Min;                   ///< a bulky field has at least this
+    std::size_t keep = Keep;  ///< calls
+    Size min = Min;           ///< a bulky field has at least this
     std::span<const std::string_view> fields = bulky_input_fields;
     bool count_every_call = CountEveryCall;
 
     constexpr void validate() const {
-        if (fields.empty()) { throw std::invalid_argument("coppice::BulkyInputClear: `fields` names no field"); }
+        if (fields.empty()) {
+            throw std::invalid_argument("coppice::BulkyInputClear: `fields` names no field");
+        }
     }
     void apply(const Transcript& transcript, Plan& plan) const {
         detail::clear_bulky_inputs(transcript, plan, {keep, min, fields, count_every_call, name});

@@ -27,7 +27,9 @@ inline std::size_t floor_begin(const Transcript& transcript, Plan& plan, const C
     const auto entries = transcript.entries();
     std::size_t keep = options.keep;
     for (std::size_t i = entries.size(); i-- > 0 && keep > 0;) {
-        if (!is_big(entries[i], options.big) || !plan.could_clear(i, options.count_unread)) { continue; }
+        if (!is_big(transcript, entries[i], options.big) || !plan.could_clear(i, options.count_unread)) {
+            continue;
+        }
         if (--keep == 0) { return i; }
     }
     return keep == 0 ? entries.size() : 0;
@@ -35,7 +37,7 @@ inline std::size_t floor_begin(const Transcript& transcript, Plan& plan, const C
 
 inline void enforce_ceiling(const Transcript& transcript, Plan& plan, const CeilingOptions& options) {
     const auto entries = transcript.entries();
-    const auto over = [&] { return plan.body().exceeds(options.target); };
+    const auto over = [&] { return plan.body_exceeds(options.target); };
     plan.set_ceiling({.target = options.target});
     if (!over()) { return; }
     const std::size_t floor = floor_begin(transcript, plan, options);
@@ -44,12 +46,12 @@ inline void enforce_ceiling(const Transcript& transcript, Plan& plan, const Ceil
             for_each_bulky_field(transcript, entries[i], options.fields, options.big, [&](std::size_t field) {
                 if (over()) { plan.clear_field(i, field, options.name); }
             });
-        } else if (i < floor && is_big(entries[i], options.big)) {
+        } else if (i < floor && is_big(transcript, entries[i], options.big)) {
             plan.clear(i, options.name);
         }
     }
     for (std::size_t i = 0; i < entries.size() && over(); ++i) {
-        if (is_small(entries[i], options.above, options.big)) { plan.clear(i, options.name); }
+        if (is_small(transcript, entries[i], options.above, options.big)) { plan.clear(i, options.name); }
     }
     if (over()) {
         const bool at_floor = options.keep > 0 && floor < entries.size();
@@ -63,20 +65,21 @@ inline void enforce_ceiling(const Transcript& transcript, Plan& plan, const Ceil
 
 /// A bound on the whole body, enforced after the gentler policies: list it last.
 ///
-/// keeps          the newest `keep` big results that could be cleared, whatever the pressure; all text of the user
-/// changes        oldest first, one pass: big results and bulky inputs, then small results, until the body has at
+/// keeps          the newest `keep` big results that could be cleared, whatever the pressure; all text of the
+/// user changes        oldest first, one pass: big results and bulky inputs, then small results, until the
+/// body has at
 ///                most `target`
 /// does nothing   when the body fits; below the floor; the report says whether the target was reached, and if
 ///                not, why
-template <Size Target = Size{120'000}, std::size_t Keep = 2, Size Big = Size{2000}, Size Above = Size{80, Big.unit},
-          bool CountUnread = false>
+template <Size Target = Size{120'000}, std::size_t Keep = 2, Size Big = Size{2000},
+          Size Above = Size{80, Big.unit}, bool CountUnread = false>
 struct Ceiling {
     static constexpr std::string_view name = "ceiling";
 
-    Size target = Target;    ///< of the body as compact JSON
-    std::size_t keep = Keep; ///< big results: the floor
-    Size big = Big;          ///< a result or input field of at least this is big
-    Size above = Above;      ///< results up to this are never touched
+    Size target = Target;     ///< of the body as compact JSON
+    std::size_t keep = Keep;  ///< big results: the floor
+    Size big = Big;           ///< a result or input field of at least this is big
+    Size above = Above;       ///< results up to this are never touched
     std::span<const std::string_view> fields = bulky_input_fields;
     bool count_unread = CountUnread;  ///< whether unread results count towards the floor
 
@@ -84,10 +87,13 @@ struct Ceiling {
         if (target.unit != big.unit || above.unit != big.unit) {
             throw std::invalid_argument("coppice::Ceiling: `target`, `big` and `above` need one unit");
         }
-        if (above.value >= big.value) { throw std::invalid_argument("coppice::Ceiling: `above` must be less than `big`"); }
+        if (above.value >= big.value) {
+            throw std::invalid_argument("coppice::Ceiling: `above` must be less than `big`");
+        }
         if (target.value / big.value < keep) {
             throw std::invalid_argument(
-                "coppice::Ceiling: the floor of `keep` big results alone exceeds the target; raise `target` or lower `keep`");
+                "coppice::Ceiling: the floor of `keep` big results alone exceeds the target; raise `target` "
+                "or lower `keep`");
         }
     }
     void apply(const Transcript& transcript, Plan& plan) const {

@@ -19,10 +19,16 @@ namespace detail {
 /// Compares and hashes results as a whole: parts in order, media, error flag, and the call where asked for.
 class ResultIdentity {
 public:
-    ResultIdentity(const Transcript& transcript, SameCall same_call) : transcript_(transcript), same_call_(same_call) {}
+    ResultIdentity(const Transcript& transcript, SameCall same_call)
+        : transcript_(transcript), same_call_(same_call) {}
 
-    static std::uint64_t size_key(const Entry& entry) {
-        return mix(mix(entry.text.bytes) + entry.part_count * 2 + (entry.error ? 1 : 0));
+    std::uint64_t size_key(const Entry& entry) const {
+        std::uint64_t key = entry.part_count * 2 + (entry.error ? 1 : 0);
+        for (const Part& part : transcript_.parts_of(entry)) {
+            if (part.kind != Part::Kind::text) { continue; }
+            key = mix(key + (part.text.text().escaped() ? part.text.plain().bytes : part.text.most()));
+        }
+        return key;
     }
 
     std::uint64_t hash(const Entry& entry) {
@@ -46,7 +52,9 @@ public:
 
 private:
     std::string_view bytes_of(const Part& part, std::string& scratch) const {
-        if (part.kind == Part::Kind::text || part.kind == Part::Kind::stub) { return decoded(part.text, scratch); }
+        if (part.kind == Part::Kind::text || part.kind == Part::Kind::stub) {
+            return decoded(part.text.text(), scratch);
+        }
         scratch.clear();
         transcript_.source->append_canonical(part.node, scratch);
         return scratch;
@@ -83,24 +91,24 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
         // what once told two results with elided images apart is gone
         const bool whole = !entry.stub && entry.elided == 0 && entry.part_count > 0;
         if (entry.kind != Kind::result || !whole) { return false; }
-        if (entry.text.bytes == 0 && !options.media_only) { return false; }
-        return entry.images > 0 || entry.text.at_least(options.min);
+        if (!options.media_only && !transcript.at_least(entry, bytes(1))) { return false; }
+        return entry.images > 0 || transcript.at_least(entry, options.min);
     };
+    ResultIdentity identity(transcript, options.same_call);
 
     // most results have a size of their own and are never read
     Index sizes;
     sizes.start(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (!candidate(i)) { continue; }
-        std::size_t& seen = sizes[ResultIdentity::size_key(entries[i])];
+        std::size_t& seen = sizes[identity.size_key(entries[i])];
         seen = seen == Index::absent ? 1 : 2;
     }
 
-    ResultIdentity identity(transcript, options.same_call);
     Index newest;
     newest.start(0);
     for (std::size_t i = entries.size(); i-- > 0;) {
-        if (!candidate(i) || sizes[ResultIdentity::size_key(entries[i])] != 2) { continue; }
+        if (!candidate(i) || sizes[identity.size_key(entries[i])] != 2) { continue; }
         if (plan.fate(i) != Fate::keep && plan.fate(i) != Fate::spill) { continue; }
         std::size_t& found = newest[identity.hash(entries[i])];
         if (found == Index::absent) {
@@ -117,16 +125,17 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
 ///
 /// keeps          the newest of equal results, with its text, media and error flag
 /// changes        the older ones into a stub each that says so
-/// does nothing   to results shorter than `min`; where anything differs (one byte, the order of parts, the error
-///                flag, with `SameCall::required` also tool or arguments: HKUDS/nanobot #4581); where the newest
-///                copy does not stay: a stub that points at it would not be true
+/// does nothing   to results shorter than `min`; where anything differs (one byte, the order of parts, the
+/// error
+///                flag, with `SameCall::required` also tool or arguments: HKUDS/nanobot #4581); where the
+///                newest copy does not stay: a stub that points at it would not be true
 ///
 /// Sizes are compared first, then hashes, then bytes.
 template <Size Min = Size{200}, SameCall Call = SameCall::required, bool MediaOnly = true>
 struct Dedup {
     static constexpr std::string_view name = "dedup";
 
-    Size min = Min;               ///< joined text; a result with an image may be shorter
+    Size min = Min;  ///< joined text; a result with an image may be shorter
     SameCall same_call = Call;
     bool media_only = MediaOnly;  ///< whether results without any text can be duplicates
 

@@ -18,27 +18,27 @@ inline void keep_recent_shared(const Transcript& transcript, Plan& plan, std::si
                                bool count_unread, std::string_view name) {
     const auto entries = transcript.entries();
     for (std::size_t i = entries.size(); i-- > 0;) {
-        if (!is_big(entries[i], big) || !plan.could_clear(i, count_unread)) { continue; }
-        if (keep > 0) {
-            --keep;
-        } else {
+        if (!is_big(transcript, entries[i], big)) { continue; }
+        if (keep == 0) {
             plan.clear(i, name);
+        } else if (plan.could_clear(i, count_unread)) {
+            --keep;
         }
     }
 }
 
-inline void keep_recent_apart(const Transcript& transcript, Plan& plan, std::size_t keep, std::size_t keep_images,
-                              Size big, bool count_unread, std::string_view name) {
+inline void keep_recent_apart(const Transcript& transcript, Plan& plan, std::size_t keep,
+                              std::size_t keep_images, Size big, bool count_unread, std::string_view name) {
     const auto entries = transcript.entries();
     for (std::size_t i = entries.size(); i-- > 0;) {
         const Entry& entry = entries[i];
         if (entry.kind != Kind::result) { continue; }
-        if (entry.text.at_least(big) && plan.could_clear(i, count_unread)) {
+        if (transcript.at_least(entry, big)) {
             if (keep == 0) {
                 plan.clear(i, name);
-                continue;
+            } else if (plan.could_clear(i, count_unread)) {
+                --keep;
             }
-            --keep;
         }
         if (entry.images == 0 || plan.fate(i) == Fate::stub) { continue; }
         if (count_unread || !transcript.unread(entry)) {
@@ -57,19 +57,21 @@ inline void keep_recent_apart(const Transcript& transcript, Plan& plan, std::siz
 ///
 /// keeps          the newest `keep` results of at least `big`; the images of the newest `keep_images` results
 ///                that show any, in a window of their own, so that screenshots do not push text out
-/// changes        older big results into a stub each; older images into one line each, the text beside them stays
-/// does nothing   to smaller results (`SmallAging`), and to what cannot be cleared: stubs, duplicates, exempt and
+/// changes        older big results into a stub each; older images into one line each, the text beside them
+/// stays does nothing   to smaller results (`SmallAging`), and to what cannot be cleared: stubs, duplicates,
+/// exempt and
 ///                unread results; none of these takes a place among those kept
 ///
-/// With `keep_images = share_window` a result with an image counts as big whatever its text, and is cleared whole.
+/// With `keep_images = share_window` a result with an image counts as big whatever its text, and is cleared
+/// whole.
 template <std::size_t Keep = 5, Size Big = Size{2000}, std::size_t KeepImages = 3, bool CountUnread = false>
 struct KeepRecent {
     static constexpr std::string_view name = "keep_recent";
 
-    std::size_t keep = Keep;                ///< results
-    Size big = Big;                         ///< joined text; documents and unknown parts count as serialised
-    std::size_t keep_images = KeepImages;   ///< results with images, or `share_window`
-    bool count_unread = CountUnread;        ///< whether unread results take a place among those kept
+    std::size_t keep = Keep;               ///< results
+    Size big = Big;                        ///< joined text; documents and unknown parts count as serialised
+    std::size_t keep_images = KeepImages;  ///< results with images, or `share_window`
+    bool count_unread = CountUnread;       ///< whether unread results take a place among those kept
 
     constexpr void validate() const {
         if (big.value == 0) { throw std::invalid_argument("coppice::KeepRecent: `big` must be at least 1"); }

@@ -10,25 +10,25 @@ namespace coppice {
 namespace detail {
 
 /// More than `above`, less than `big`, and no image now or before.
-inline bool is_small(const Entry& entry, Size above, Size big) {
-    return entry.kind == Kind::result && entry.images + entry.elided == 0 && entry.text.exceeds(above) &&
-           !entry.text.at_least(big);
+inline bool is_small(const Transcript& transcript, const Entry& entry, Size above, Size big) {
+    return entry.kind == Kind::result && entry.images + entry.elided == 0 &&
+           transcript.exceeds(entry, above) && !transcript.at_least(entry, big);
 }
 
 /// At least `big`, or with an image.
-inline bool is_big(const Entry& entry, Size big) {
-    return entry.kind == Kind::result && (entry.images > 0 || entry.text.at_least(big));
+inline bool is_big(const Transcript& transcript, const Entry& entry, Size big) {
+    return entry.kind == Kind::result && (entry.images > 0 || transcript.at_least(entry, big));
 }
 
 inline void age_small(const Transcript& transcript, Plan& plan, std::size_t keep, Size above, Size big,
                       bool count_unread, std::string_view name) {
     const auto entries = transcript.entries();
     for (std::size_t i = entries.size(); i-- > 0;) {
-        if (!is_small(entries[i], above, big) || !plan.could_clear(i, count_unread)) { continue; }
-        if (keep > 0) {
-            --keep;
-        } else {
+        if (!is_small(transcript, entries[i], above, big)) { continue; }
+        if (keep == 0) {
             plan.clear(i, name);
+        } else if (plan.could_clear(i, count_unread)) {
+            --keep;
         }
     }
 }
@@ -46,14 +46,19 @@ template <std::size_t Keep = 30, Size Above = Size{80}, Size Big = Size{2000}, b
 struct SmallAging {
     static constexpr std::string_view name = "small_aging";
 
-    std::size_t keep = Keep;     ///< results
-    Size above = Above;          ///< a small result exceeds this
-    Size big = Big;              ///< and is shorter than this
-    bool count_unread = CountUnread;  ///< whether results that the model has not read yet count among those kept
+    std::size_t keep = Keep;  ///< results
+    Size above = Above;       ///< a small result exceeds this
+    Size big = Big;           ///< and is shorter than this
+    bool count_unread =
+        CountUnread;  ///< whether results that the model has not read yet count among those kept
 
     constexpr void validate() const {
-        if (above.unit != big.unit) { throw std::invalid_argument("coppice::SmallAging: `above` and `big` need one unit"); }
-        if (above.value >= big.value) { throw std::invalid_argument("coppice::SmallAging: `above` must be less than `big`"); }
+        if (above.unit != big.unit) {
+            throw std::invalid_argument("coppice::SmallAging: `above` and `big` need one unit");
+        }
+        if (above.value >= big.value) {
+            throw std::invalid_argument("coppice::SmallAging: `above` must be less than `big`");
+        }
     }
     void apply(const Transcript& transcript, Plan& plan) const {
         detail::age_small(transcript, plan, keep, above, big, count_unread, name);

@@ -31,7 +31,8 @@ struct Spill {
 
     constexpr void validate() const {
         if (above.value < smallest) {
-            throw std::invalid_argument("coppice::Spill: `above` must be at least 16000, what a preview may hold");
+            throw std::invalid_argument(
+                "coppice::Spill: `above` must be at least 16000, what a preview may hold");
         }
     }
 
@@ -43,7 +44,9 @@ struct Spill {
             const Entry& entry = transcript.entries()[i];
             const bool text_only = entry.images + entry.documents + entry.others == 0;
             const bool preview = !entry.reference.empty();
-            if (entry.kind != Kind::result || !text_only || preview || !entry.text.exceeds(above)) { continue; }
+            if (entry.kind != Kind::result || !text_only || preview || !transcript.exceeds(entry, above)) {
+                continue;
+            }
             content.clear();
             plan.append_joined_text(i, content);
             plan.spill(i, store->reference(decoded(entry.id, id), content), name);

@@ -44,13 +44,14 @@ struct OpenSwarmWording {
     void image(std::string& out, const ResultFacts&) const { out += screenshot; }
 
     Recognised recognise(std::string_view text) const {
-        const bool stub = text.size() <= longest &&
-                          (text == duplicate || text == screenshot || is_small(text) || is_big(text) || is_field(text));
+        const bool stub = text.size() <= longest && (text == duplicate || text == screenshot ||
+                                                     is_small(text) || is_big(text) || is_field(text));
         return {stub ? Recognised::Kind::stub : Recognised::Kind::content, {}, {}};
     }
 
 private:
-    static constexpr std::string_view duplicate = "[Duplicate tool output: same content as a more recent result.]";
+    static constexpr std::string_view duplicate =
+        "[Duplicate tool output: same content as a more recent result.]";
     static constexpr std::string_view screenshot =
         "[Old screenshot cleared by OpenSwarm to keep this long chat inside the model's context window.]";
     static constexpr std::string_view small_open = "[Old result cleared by OpenSwarm: ";
@@ -84,13 +85,11 @@ namespace presets {
 /// original, unread results and calls of every kind take their places, and a screenshot without text is never
 /// called a duplicate.
 template <cadence Cadence = EveryRequest<utf16(300'000)>>
-using OpenSwarm = Pipeline<Cadence,
-                           SmallAging<30, utf16(80), utf16(2000), true>,
-                           Dedup<utf16(2000), SameCall::ignored, false>,
-                           KeepRecent<5, utf16(2000), share_window, true>,
-                           BulkyInputClear<5, utf16(2000), true>,
-                           Ceiling<utf16(120'000), 2, utf16(2000), utf16(80), true>,
-                           OpenSwarmWording>;
+using OpenSwarm =
+    Pipeline<Cadence, SmallAging<30, utf16(80), utf16(2000), true>,
+             Dedup<utf16(2000), SameCall::ignored, false>, KeepRecent<5, utf16(2000), share_window, true>,
+             BulkyInputClear<5, utf16(2000), true>, Ceiling<utf16(120'000), 2, utf16(2000), utf16(80), true>,
+             OpenSwarmWording>;
 
 template <cadence Cadence = EveryRequest<utf16(300'000)>>
 constexpr OpenSwarm<Cadence> openswarm(Cadence when = {}) {
