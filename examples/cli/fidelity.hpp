@@ -3,6 +3,7 @@
 
 #include <coppice/text.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
@@ -61,6 +62,19 @@ inline bool same_number(std::string_view left, std::string_view right) {
 }
 
 }  // namespace detail
+
+/// How deep the arrays and objects of valid JSON are nested. nlohmann's `dump` calls itself once a level
+/// (nlohmann/json #5387), so a program has to look before it writes.
+inline std::size_t depth_of(std::string_view json) {
+    detail::Tokens tokens(json);
+    std::size_t depth = 0;
+    std::size_t deepest = 0;
+    for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
+        if (token == "{" || token == "[") { deepest = std::max(deepest, ++depth); }
+        if (token == "}" || token == "]") { --depth; }
+    }
+    return deepest;
+}
 
 /// Compares a body with what the DOM that was read from it writes. Both are valid JSON.
 inline Fidelity compare(std::string_view body, std::string_view written) {

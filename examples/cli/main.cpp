@@ -104,11 +104,13 @@ Outcome run(const Options& options, const std::string& body) {
         Outcome outcome;
         outcome.report = coppice::plan(document, pipeline, dialect);
         if (!outcome.report.engaged) { return outcome; }
-        const std::string written = document.dump();
         const std::string_view before = margin_before(body);
         const std::string_view after = margin_after(body);
-        const Fidelity fidelity = coppice_cli::compare(
-            std::string_view(body).substr(before.size(), body.size() - before.size()), written);
+        const std::string_view value = std::string_view(body).substr(before.size(), body.size() - before.size());
+        if (coppice_cli::depth_of(value) > 1000) {
+            return unchanged("nested too deeply for a DOM to be written again");
+        }
+        const Fidelity fidelity = coppice_cli::compare(value, document.dump());
         if (fidelity == Fidelity::lossy) {
             return unchanged("writing the body again would lose a duplicate key or digits of a number");
         }
