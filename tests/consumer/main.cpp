@@ -1,5 +1,7 @@
 #include <coppice/coppice.hpp>
 
 int main() {
-    return 0;
+    auto body = nlohmann::ordered_json::parse(R"({"system":"s","messages":[]})");
+    const coppice::Report report = coppice::prune(body, coppice::presets::standard());
+    return report.engaged || report.why.empty() ? 1 : 0;
 }

@@ -51,8 +51,8 @@ struct Run {
 };
 
 Run coppice(const Folder& folder, const std::string& words, const std::string& environment = "") {
-    const std::string command = environment + " '" COPPICE_CLI "' " + words + " >'" + folder.at("stdout") + "' 2>'" +
-                                folder.at("stderr") + "'";
+    const std::string command = environment + " '" COPPICE_CLI "' " + words + " >'" + folder.at("stdout") +
+                                "' 2>'" + folder.at("stderr") + "'";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder.read("stdout"), folder.read("stderr")};
 }
@@ -71,8 +71,9 @@ TEST_CASE("program: prune from file to file, and the report's figures are those 
     folder.write("in.json", body);
     for (const std::string& preset : {std::string("standard"), std::string("openswarm")}) {
         CAPTURE(preset);
-        const Run run = coppice(folder, "prune --preset " + preset + " --report '" + folder.at("report.json") + "' '" +
-                                            folder.at("in.json") + "' '" + folder.at("out.json") + "'");
+        const Run run =
+            coppice(folder, "prune --preset " + preset + " --report '" + folder.at("report.json") + "' '" +
+                                folder.at("in.json") + "' '" + folder.at("out.json") + "'");
         CHECK(run.exit_code == 0);
         CHECK(run.out.empty());
         CHECK(run.err.empty());
@@ -88,11 +89,15 @@ TEST_CASE("program: prune from file to file, and the report's figures are those 
         std::size_t saved = 0;
         for (const Json& edit : report["edits"]) {
             saved += edit["bytes_before"].get<std::size_t>() - edit["bytes_after"].get<std::size_t>();
-            for (const char* key : {"message", "block", "reason", "id", "tool"}) { CHECK(edit.contains(key)); }
+            for (const char* key : {"message", "block", "reason", "id", "tool"}) {
+                CHECK(edit.contains(key));
+            }
         }
         CHECK(report["saved_bytes"] == saved);
         std::size_t by_reason = 0;
-        for (const Json& reason : report["by_reason"]) { by_reason += reason["saved_bytes"].get<std::size_t>(); }
+        for (const Json& reason : report["by_reason"]) {
+            by_reason += reason["saved_bytes"].get<std::size_t>();
+        }
         CHECK(by_reason == saved);
         CHECK(report["first_changed_offset"].is_null());
         CHECK(report["unpaired_calls"] == 0);
@@ -113,7 +118,8 @@ TEST_CASE("program: standard input to standard output, and a second pass changes
     CHECK(second.err.find("unchanged") != std::string::npos);
 }
 
-TEST_CASE("program: what cannot be pruned comes back byte for byte, with exit code 0 and one line that says why") {
+TEST_CASE(
+    "program: what cannot be pruned comes back byte for byte, with exit code 0 and one line that says why") {
     const Folder folder;
     const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
     const std::string long_text(400'000, 'x');
@@ -130,7 +136,8 @@ TEST_CASE("program: what cannot be pruned comes back byte for byte, with exit co
         for (std::size_t at = messages.find("TEXT"); at != std::string::npos; at = messages.find("TEXT")) {
             messages.replace(at, 4, long_text);
         }
-        return R"({"system":"s",)" + extra + R"("messages":[)" + messages + R"({"role":"user","content":"go on"}]})";
+        return R"({"system":"s",)" + extra + R"("messages":[)" + messages +
+               R"({"role":"user","content":"go on"}]})";
     };
     const std::string cases[] = {
         "",

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The program of the README's first screen.
+#include <coppice/coppice.hpp>
+#include <iostream>
+
+int main() {
+    auto body = nlohmann::ordered_json::parse(std::cin);
+    const coppice::Report report = coppice::prune(body, coppice::presets::standard());
+    for (const coppice::ReasonTotal& total : report.by_reason) {
+        std::cout << total.reason << ": " << total.count << " edits, " << total.saved_bytes << " bytes\n";
+    }
+    std::cout << report.edits.front().replacement << '\n';
+    const std::size_t left = coppice::measure_document(body).bytes;
+    std::cout << report.saved_bytes << " of " << left + report.saved_bytes << " bytes saved\n";
+}

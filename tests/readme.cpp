@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The README's code is compiled, here and in examples/readme.cpp, and its output is what the program prints.
+#include <coppice/coppice.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const std::filesystem::path root = COPPICE_SOURCE_DIR;
+
+// The README's fenced blocks of one language.
+std::vector<std::string> blocks(const std::string& language) {
+    const std::string text = read(root / "README.md");
+    const std::string open = "```" + language + "\n";
+    std::vector<std::string> found;
+    for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+        at += open.size();
+        found.push_back(text.substr(at, text.find("```", at) - at));
+    }
+    return found;
+}
+
+std::string without_white_space(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (c != ' ' && c != '\n') { out += c; }
+    }
+    return out;
+}
+
+struct Config {
+    std::size_t keep = 3;
+};
+
+// The second block of C++, word for word.
+std::size_t compose(nlohmann::ordered_json& body, const Config& config) {
+    using Pruner = coppice::Pipeline<coppice::SmallAging<30>, coppice::Dedup<>, coppice::KeepRecent<5>,
+                                     coppice::BulkyInputClear<5>, coppice::Ceiling<120'000, 2>>;
+    constexpr Pruner pruner;
+
+    const coppice::Pipeline tuned{coppice::KeepRecent<>{.keep = config.keep}, coppice::Dedup<>{},
+                                  coppice::Stepped<>{.requests = 20}, coppice::ExemptTools{}};
+
+    const coppice::Report planned = coppice::plan(body, tuned);  // a dry run: the document is const
+    const coppice::Report report = coppice::prune(body, tuned);  // in place: all edits or none
+
+    return planned.edits.size() + report.edits.size() + coppice::plan(body, pruner).edits.size();
+}
+
+}  // namespace
+
+TEST_CASE("readme: its first program is the example that is built") {
+    const std::string example = read(root / "examples/readme.cpp");
+    const std::string program = blocks("cpp").at(0);
+    CHECK(example.substr(example.find("#include")) == program);
+}
+
+TEST_CASE("readme: its other code is compiled here") {
+    CHECK(blocks("cpp").size() == 2);
+    const std::string here = without_white_space(read(root / "tests/readme.cpp"));
+    CHECK(here.find(without_white_space(blocks("cpp").at(1))) != std::string::npos);
+    nlohmann::ordered_json empty = nlohmann::ordered_json::array();
+    CHECK(compose(empty, {}) == 0);
+}
+
+TEST_CASE("readme: it stays short, and every header of a family has its link") {
+    const std::string text = read(root / "README.md");
+    CHECK(std::count(text.begin(), text.end(), '\n') < 200);
+    for (const char* family : {"policies", "cadences", "guards", "presets"}) {
+        for (const auto& file : std::filesystem::directory_iterator(root / "include/coppice" / family)) {
+            const std::string link =
+                std::string("include/coppice/") + family + "/" + file.path().filename().string();
+            CAPTURE(link);
+            CHECK(text.find("(" + link + ")") != std::string::npos);
+        }
+    }
+}
+
+#if defined(COPPICE_SESSION) && defined(COPPICE_README)
+TEST_CASE("readme: the output shown is the output of the program") {
+    const std::filesystem::path out =
+        std::filesystem::temp_directory_path() / ("coppice-readme-" + std::to_string(::getpid()));
+    const std::string command =
+        std::string("'" COPPICE_SESSION "' --seed 7 --results 300 | '" COPPICE_README "' >'") + out.string() +
+        "'";
+    CHECK(std::system(command.c_str()) == 0);
+    CHECK(read(out) == blocks("text").at(0));
+    std::filesystem::remove(out);
+}
+#endif
