@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/reporting.hpp>
 #include <coppice/dialects/anthropic.hpp>
 #include <coppice/pipeline.hpp>
 
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <span>
 #include <string>
 #include <string_view>
@@ -301,65 +301,6 @@ private:
     Json value_;
 };
 
-inline std::string path_of(const Transcript& transcript, const Edit& edit) {
-    const Entry& entry = transcript.all()[edit.entry];
-    std::string scratch;
-    if (edit.part != none) { return fmt::format("content[{}]", edit.part - entry.first_part); }
-    if (edit.field == none) { return "content"; }
-    const Field& field = transcript.fields[edit.field];
-    std::string path = "input.";
-    if (!field.list.empty()) {
-        path += decoded(field.list, scratch);
-        path += fmt::format("[{}].", field.index);
-    }
-    path += decoded(field.name, scratch);
-    return path;
-}
-
-/// Adds up what a plan does.
-inline void fill_report(Workspace& workspace, Report& report) {
-    const Transcript& transcript = workspace.transcript;
-    Plan& plan = workspace.plan;
-    report.dialect = transcript.dialect;
-    report.horizon = transcript.horizon();
-    for (const Entry& entry : transcript.all()) {
-        report.unpaired_calls += entry.kind == Kind::call && entry.peer == none;
-        report.unpaired_results += entry.kind == Kind::result && entry.peer == none;
-    }
-    std::string scratch;
-    plan.for_each_edit([&](const Edit& edit) {
-        const Entry& entry = transcript.all()[edit.entry];
-        EditRecord record;
-        record.message = entry.message;
-        record.block = entry.block;
-        record.path = path_of(transcript, edit);
-        record.reason = edit.reason;
-        record.id = decoded(entry.id, scratch);
-        record.tool = decoded(entry.tool, scratch);
-        record.replacement = edit.text;
-        record.bytes_before = plan.bytes_before(edit);
-        record.bytes_after = edit.after;
-        const std::size_t saved = record.bytes_before - edit.after;
-        report.saved_bytes += saved;
-        if (!report.first_changed_message) { report.first_changed_message = entry.message; }
-        const auto same = [&](const ReasonTotal& total) { return total.reason == edit.reason; };
-        auto total = std::find_if(report.by_reason.begin(), report.by_reason.end(), same);
-        if (total == report.by_reason.end()) {
-            total = report.by_reason.insert(total, ReasonTotal{std::string(edit.reason), 0, 0});
-        }
-        ++total->count;
-        total->saved_bytes += saved;
-        report.edits.push_back(std::move(record));
-    });
-    report.engaged = !report.edits.empty();
-    if (const auto& ceiling = plan.ceiling()) {
-        report.under_target = !plan.whole_body_exceeds(ceiling->target);
-        if (!*report.under_target) {
-            report.ceiling_why = ceiling->why.empty() ? "messages behind the horizon" : ceiling->why;
-        }
-    }
-}
-
 /// Reads and plans. False when there is nothing to do; the report says why.
 template <class Json, class... Parts>
 bool read_and_plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect,
@@ -375,17 +316,6 @@ bool read_and_plan(const Json& document, const Pipeline<Parts...>& pipeline, Dia
     }
     pipeline.run(workspace);
     return true;
-}
-
-// What went wrong, in words of ours or of the standard library: never with the input's own bytes.
-template <class Work>
-void fail_open(Report& report, Work work) {
-    try {
-        work();
-    } catch (const std::exception& error) {
-        report = Report{};
-        report.why = error.what();
-    }
 }
 
 }  // namespace detail

@@ -1,7 +1,9 @@
 #include <coppice/coppice.hpp>
 
-int other_unit();
+std::size_t edits_of(const nlohmann::json& body);
 
 int main() {
-    return other_unit();
+    const auto body = nlohmann::json::parse(R"({"system":"s","messages":[]})");
+    const std::size_t here = coppice::plan(body, coppice::presets::openswarm()).edits.size();
+    return here == edits_of(body) ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 #include <coppice/coppice.hpp>
 
-int other_unit();
+std::size_t edits_of(const nlohmann::json& body);
 
-int other_unit() {
-    return 0;
+std::size_t edits_of(const nlohmann::json& body) {
+    return coppice::plan(body, coppice::presets::openswarm()).edits.size();
 }
