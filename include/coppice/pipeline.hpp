@@ -255,12 +255,12 @@ private:
         Transcript& transcript = workspace.transcript;
         transcript.set_horizon(messages);
         plan_at(transcript, workspace.probe, wording, guards);
-        Reclaim reclaim{.removed = workspace.probe.saved(), .rewritten = {}};
+        Reclaim reclaim{.removed = transcript.body_until(messages) - workspace.probe.body(), .rewritten = {}};
         bool changed = false;
         workspace.probe.for_each_edit([&](const Edit& edit) {
-            if (changed) { return; }
-            changed = true;
             const std::size_t message = transcript.all()[edit.entry].message;
+            if (changed || message >= messages) { return; }
+            changed = true;
             reclaim.rewritten = workspace.probe.body() - transcript.body_until(message);
         });
         return reclaim;

@@ -126,25 +126,27 @@ public:
         return true;
     }
 
+    /// Whether `elide_images` would take this result.
+    bool could_elide_images(std::size_t entry, bool assume_read = false) {
+        const std::size_t mark = texts_.size();
+        bool possible = false;
+        for (const Part& part : transcript_->parts_of(transcript_->all()[entry])) {
+            Piece piece;
+            possible = possible || propose_image(entry, part, assume_read, piece);
+            texts_.resize(mark);
+        }
+        return possible;
+    }
+
     /// Replaces the images of a result by one stub each, in their places. The text beside them stays.
     bool elide_images(std::size_t entry, std::string_view reason) {
-        if (decisions_[entry].fate != Fate::keep || !is_open_result(entry)) { return false; }
         const Entry& result = transcript_->all()[entry];
         Decision decision;
         decision.fate = Fate::elide;
         bool any = false;
         for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
-            const Part& part = transcript_->parts[i];
-            if (part.kind != Part::Kind::image) { continue; }
-            Piece piece{.changed = true, .text_at = texts_.size(), .reason = reason};
-            wording_.image(texts_, facts_of(entry));
-            piece.text_size = texts_.size() - piece.text_at;
-            piece.after = transcript_->text_block(measure(text_of(piece)), part.cache_mark);
-            if (piece.after.bytes >= transcript_->serialised(part).bytes ||
-                !allowed(entry, Fate::elide, text_of(piece))) {
-                texts_.resize(piece.text_at);
-                continue;
-            }
+            Piece piece{.changed = true, .reason = reason};
+            if (!propose_image(entry, transcript_->parts[i], false, piece)) { continue; }
             decision.after += piece.after;
             changed_parts_[i] = piece;
             any = true;
@@ -211,7 +213,18 @@ public:
         const Decision old = decisions_[entry];
         undo(entry);
         decisions_[entry] = Decision{.first_duplicate = old.first_duplicate};
-        if (old.fate == Fate::stub) { clear(entry, old.reason); }
+        if (old.fate == Fate::stub && old.original == none) { clear(entry, old.reason); }
+        if (old.original == none) { return; }
+        // still a duplicate, and still in its original's list
+        Decision again;
+        const std::size_t mark = texts_.size();
+        if (propose_stub(entry, true, false, again)) {
+            take(entry, again, old.reason);
+            decisions_[entry].original = old.original;
+        } else {
+            texts_.resize(mark);
+        }
+        decisions_[entry].next_duplicate = old.next_duplicate;
     }
     bool spilled(std::size_t entry) const { return decisions_[entry].reference_size != 0; }
     std::string_view reference(std::size_t entry) const {
@@ -363,6 +376,19 @@ private:
         return fits(entry, decision, assume_read);
     }
 
+    bool propose_image(std::size_t entry, const Part& part, bool assume_read, Piece& piece) {
+        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry);
+        if (!open || part.kind != Part::Kind::image) { return false; }
+        piece.text_at = texts_.size();
+        wording_.image(texts_, facts_of(entry));
+        piece.text_size = texts_.size() - piece.text_at;
+        piece.after = transcript_->text_block(measure(text_of(piece)), part.cache_mark);
+        const bool shrinks = piece.after.bytes < transcript_->serialised(part).bytes;
+        if (shrinks && allowed(entry, Fate::elide, text_of(piece), assume_read)) { return true; }
+        texts_.resize(piece.text_at);
+        return false;
+    }
+
     bool propose_field(std::size_t entry, std::size_t field, bool assume_read, Piece& piece) {
         const Entry& call = transcript_->all()[entry];
         if (call.kind != Kind::call || field >= call.field_count) { return false; }
@@ -405,7 +431,7 @@ private:
                 facts.first_line = first_line(decoded(part.text.text(), first_));
             }
             const std::string_view last = last_line(decoded(part.text.text(), last_));
-            if (!last.empty()) { facts.last_line = last; }
+            if (!last.empty()) { facts.last_line = kept_last_.assign(last); }
         }
         return facts;
     }
@@ -481,7 +507,9 @@ private:
                 changed_parts_[result.first_part + i] = Piece{};
             }
         }
-        decisions_[entry] = Decision{.reference_at = old.reference_at, .reference_size = old.reference_size};
+        decisions_[entry] = Decision{.reference_at = old.reference_at,
+                                     .reference_size = old.reference_size,
+                                     .first_duplicate = old.first_duplicate};
     }
 
     void relabel_duplicates(std::size_t original) {
@@ -512,7 +540,7 @@ private:
     Extent newer_size_{};
     std::vector<Node> replaced_;
     // decoding buffers, kept for their capacity
-    std::string tool_, identity_, first_, last_, joined_, reference_;
+    std::string tool_, identity_, first_, last_, kept_last_, joined_, reference_;
 };
 
 }  // namespace coppice

@@ -40,13 +40,11 @@ inline void keep_recent_apart(const Transcript& transcript, Plan& plan, std::siz
                 --keep;
             }
         }
-        if (entry.images == 0 || plan.fate(i) == Fate::stub) { continue; }
-        if (count_unread || !transcript.unread(entry)) {
-            if (keep_images > 0) {
-                --keep_images;
-            } else {
-                plan.elide_images(i, name);
-            }
+        if (entry.images == 0 || !plan.could_elide_images(i, count_unread)) { continue; }
+        if (keep_images > 0) {
+            --keep_images;
+        } else {
+            plan.elide_images(i, name);
         }
     }
 }
