@@ -86,22 +86,25 @@ private:
     const Json* value_;
 };
 
+/// A container that a walk is inside of.
+template <class Json>
+struct OpenValue {
+    typename Json::object_t::const_iterator member;
+    typename Json::object_t::const_iterator last_member;
+    typename Json::array_t::const_iterator element;
+    typename Json::array_t::const_iterator last_element;
+    bool is_object;
+    bool first = true;
+};
+
 /// Visits a value and all that it holds, depth first, with a stack of its own: how deep to go is the input's
 /// choice. `enter(value)` answers whether to go inside; `member(key, first)` and `element(first)` come before
 /// it.
 template <class Json, class Visitor>
-void walk(const Json& root, Visitor& visitor) {
+void walk(const Json& root, Visitor& visitor, std::vector<OpenValue<Json>>& stack) {
     using Object = typename Json::object_t;
     using Array = typename Json::array_t;
-    struct Open {
-        typename Object::const_iterator member;
-        typename Object::const_iterator last_member;
-        typename Array::const_iterator element;
-        typename Array::const_iterator last_element;
-        bool is_object;
-        bool first = true;
-    };
-    std::vector<Open> stack;
+    stack.clear();
     const auto enter = [&](const Json& value) {
         if (!visitor.enter(value)) { return; }
         if (const auto* object = value.template get_ptr<const Object*>()) {
@@ -112,7 +115,7 @@ void walk(const Json& root, Visitor& visitor) {
     };
     enter(root);
     while (!stack.empty()) {
-        Open& open = stack.back();
+        OpenValue<Json>& open = stack.back();
         const bool first = std::exchange(open.first, false);
         if (open.is_object) {
             if (open.member == open.last_member) {
@@ -189,36 +192,39 @@ class DomSource final : public Source {
 public:
     Extent serialised(Node node, std::span<const Node> except = {}) const override {
         SizeVisitor<Json> visitor{except};
-        walk(value_of(node), visitor);
+        walk(value_of(node), visitor, stack_);
         return visitor.size;
     }
 
     std::size_t count_members(Node node, std::string_view name) const override {
         MemberCounter<Json> visitor{name};
-        walk(value_of(node), visitor);
+        walk(value_of(node), visitor, stack_);
         return visitor.count;
     }
 
     void append_canonical(Node node, std::string& out) const override {
-        std::vector<Open> stack;
-        append_value(value_of(node), out, stack);
-        while (!stack.empty()) {
-            Open& open = stack.back();
-            if (open.next == open.members.size()) {
-                stack.pop_back();
+        frames_.clear();
+        members_.clear();
+        append_value(value_of(node), out);
+        while (!frames_.empty()) {
+            Frame& frame = frames_.back();
+            if (frame.next == members_.size()) {
+                members_.resize(frame.first);
+                frames_.pop_back();
                 continue;
             }
-            const auto [key, value] = open.members[open.next++];
-            if (open.object) { append_text(key, out); }
-            append_value(*value, out, stack);
+            const auto [key, value] = members_[frame.next++];
+            if (frame.object) { append_text(key, out); }
+            append_value(*value, out);
         }
     }
 
 private:
-    struct Open {
-        std::vector<std::pair<std::string_view, const Json*>> members;
-        std::size_t next = 0;
-        bool object = false;
+    // an array or object that the spelling is inside of: its members stand last in the common list
+    struct Frame {
+        std::size_t first;
+        std::size_t next;
+        bool object;
     };
 
     static const Json& value_of(Node node) { return *static_cast<const Json*>(node.where); }
@@ -230,19 +236,19 @@ private:
         out += text;
     }
 
-    static void append_value(const Json& value, std::string& out, std::vector<Open>& stack) {
+    void append_value(const Json& value, std::string& out) const {
         const DomCursor<Json> cursor(value);
-        Open open;
-        open.object = cursor.type() == JsonType::object;
-        if (open.object) {
+        const std::size_t first = members_.size();
+        const bool object = cursor.type() == JsonType::object;
+        if (object) {
             cursor.members([&](Text key, DomCursor<Json> member) {
-                open.members.emplace_back(key.raw(), static_cast<const Json*>(member.node().where));
+                members_.emplace_back(key.raw(), &value_of(member.node()));
             });
-            std::sort(open.members.begin(), open.members.end(),
+            std::sort(members_.begin() + static_cast<std::ptrdiff_t>(first), members_.end(),
                       [](const auto& left, const auto& right) { return left.first < right.first; });
         } else if (cursor.type() == JsonType::array) {
             cursor.elements([&](DomCursor<Json> element) {
-                open.members.emplace_back(std::string_view(), static_cast<const Json*>(element.node().where));
+                members_.emplace_back(std::string_view(), &value_of(element.node()));
             });
         } else if (cursor.type() == JsonType::string) {
             append_text(cursor.text().raw(), out);
@@ -252,11 +258,16 @@ private:
             out += ',';
             return;
         }
-        out += open.object ? '{' : '[';
-        out += std::to_string(open.members.size());
+        out += object ? '{' : '[';
+        out += std::to_string(members_.size() - first);
         out += ':';
-        stack.push_back(std::move(open));
+        frames_.push_back({first, first, object});
     }
+
+    // kept for their capacity
+    mutable std::vector<OpenValue<Json>> stack_;
+    mutable std::vector<Frame> frames_;
+    mutable std::vector<std::pair<std::string_view, const Json*>> members_;
 };
 
 /// What takes the place of one value. It is made ready first; putting it in place cannot fail.
@@ -388,6 +399,10 @@ Extent measure_document(const Json& document) {
 /// The report as JSON, with the keys that the command-line program writes.
 template <class Json = nlohmann::ordered_json>
 Json to_json(const Report& report) {
+    // the document's own words may be invalid UTF-8, and dump() of the report must not throw
+    const auto text = [](const std::string& words) {
+        return Json::parse(Json(words).dump(-1, ' ', false, Json::error_handler_t::replace));
+    };
     Json out = Json::object();
     out["engaged"] = report.engaged;
     if (!report.engaged) { out["why"] = report.why; }
@@ -404,11 +419,11 @@ Json to_json(const Report& report) {
         Json item = Json::object();
         item["message"] = edit.message;
         item["block"] = edit.block;
-        item["path"] = edit.path;
+        item["path"] = text(edit.path);
         item["reason"] = edit.reason;
-        item["id"] = edit.id;
-        item["tool"] = edit.tool;
-        item["replacement"] = edit.replacement;
+        item["id"] = text(edit.id);
+        item["tool"] = text(edit.tool);
+        item["replacement"] = text(edit.replacement);
         item["bytes_before"] = edit.bytes_before;
         item["bytes_after"] = edit.bytes_after;
         edits.push_back(std::move(item));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -73,10 +74,10 @@ constexpr Extent ascii(std::size_t count) { return {count, count, count}; }
 /// The length of a text, and how many characters JSON escaping adds to it (quotes not included).
 struct TextExtent {
     Extent plain{};
-    std::size_t escapes = 0;
+    Extent escapes{};
 
     /// The length of the text as a JSON string, quotes included.
-    constexpr Extent serialised() const { return plain + ascii(escapes + 2); }
+    constexpr Extent serialised() const { return plain + escapes + ascii(2); }
 };
 
 namespace detail {
@@ -170,8 +171,9 @@ inline Counts count(std::string_view text) {
 /// byte counts as a character.
 inline Extent measure_plain(std::string_view text) {
     const auto counts = detail::count<detail::WidthCounts>(text);
-    const std::size_t characters = text.size() - counts.continuation;
-    return {text.size(), characters, characters + counts.four_byte};
+    const std::size_t size = text.size();
+    const std::size_t characters = std::max(size - counts.continuation, size / 4);
+    return {size, characters, std::clamp(characters + counts.four_byte, size / 3, size)};
 }
 
 /// How many characters JSON escaping adds to UTF-8 text.
@@ -183,8 +185,8 @@ inline std::size_t measure_escapes(std::string_view text) {
 /// Both.
 inline TextExtent measure(std::string_view text) {
     constexpr std::size_t short_text = 64;
-    if (text.size() <= short_text && detail::is_plain(text)) { return {ascii(text.size()), 0}; }
-    return {measure_plain(text), measure_escapes(text)};
+    if (text.size() <= short_text && detail::is_plain(text)) { return {ascii(text.size()), {}}; }
+    return {measure_plain(text), ascii(measure_escapes(text))};
 }
 
 }  // namespace coppice

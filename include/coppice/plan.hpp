@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/hash.hpp>
 #include <coppice/guard.hpp>
 #include <coppice/transcript.hpp>
 #include <coppice/wording.hpp>
@@ -239,6 +240,15 @@ public:
             if (part.kind == Part::Kind::text) { out += decoded(part.text.text(), scratch); }
         }
     }
+
+    /// Room for a policy to work in, kept from run to run.
+    struct Scratch {
+        detail::Index sizes;
+        detail::Index newest;
+        std::string left;
+        std::string right;
+    };
+    Scratch& scratch() { return scratch_; }
 
     const std::optional<CeilingOutcome>& ceiling() const { return ceiling_; }
     void set_ceiling(const CeilingOutcome& outcome) { ceiling_ = outcome; }
@@ -539,6 +549,7 @@ private:
     Extent open_size_{};
     Extent newer_size_{};
     std::vector<Node> replaced_;
+    Scratch scratch_;
     // decoding buffers, kept for their capacity
     std::string tool_, identity_, first_, last_, kept_last_, joined_, reference_;
 };

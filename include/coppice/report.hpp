@@ -13,7 +13,7 @@ namespace coppice {
 struct EditRecord {
     std::size_t message = 0;
     std::size_t block = 0;
-    std::string path;    ///< inside the block: `content`, `content[1]`, `input.edits[0].new_string`
+    std::string path;    ///< JSON Pointer inside the block: `/content`, `/input/edits/0/new_string`
     std::string reason;  ///< name of the policy
     std::string id;      ///< of the call
     std::string tool;

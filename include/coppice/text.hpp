@@ -134,7 +134,7 @@ inline TextExtent measure(Text text) {
         }
         raw.remove_prefix(unit.length);
     }
-    return {plain, text.raw().size() - plain.bytes};
+    return {plain, measure_plain(text.raw()) - plain};
 }
 
 /// A text that is measured when somebody asks for more than its length in bytes can tell, and then once.
@@ -158,8 +158,8 @@ public:
     TextExtent extent() const {
         plain();
         if (!escapes_known_) {
-            extent_.escapes =
-                text_.escaped() ? text_.raw().size() - extent_.plain.bytes : measure_escapes(text_.raw());
+            extent_.escapes = text_.escaped() ? measure_plain(text_.raw()) - extent_.plain
+                                              : ascii(measure_escapes(text_.raw()));
             escapes_known_ = true;
         }
         return extent_;
@@ -268,16 +268,17 @@ inline void append_safe(std::string& out, std::string_view text, std::size_t lim
             }
         }
     };
+    constexpr std::string_view dots = "...";
     put(long_text ? text.substr(0, window) : text);
+    const std::size_t middle = out.size();
     if (long_text) { put(text.substr(text.size() - window)); }
     const std::size_t length = out.size() - start;
-    if (length > limit) {
-        constexpr std::string_view dots = "...";
+    if (length + (long_text ? dots.size() : 0) > limit) {
         const std::size_t room = limit > dots.size() ? limit - dots.size() : 0;
         const std::size_t head = room - room / 2;
-        std::string tail = out.substr(out.size() - room / 2);
-        out.resize(start + head);
-        out.append(dots.substr(0, limit - room)).append(tail);
+        if (length > room) { out.replace(start + head, length - room, dots.substr(0, limit - room)); }
+    } else if (long_text) {
+        out.insert(middle, dots);
     }
 }
 

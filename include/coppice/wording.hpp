@@ -205,9 +205,11 @@ struct PlainWording {
     void preview(std::string& out, const PreviewFacts& facts) const {
         const std::string_view head = first_chars(facts.content, preview_head_chars);
         const std::string_view tail = last_chars(facts.content.substr(head.size()), preview_tail_chars);
+        const std::string_view middle =
+            facts.content.substr(head.size(), facts.content.size() - head.size() - tail.size());
         out += head;
-        fmt::format_to(std::back_inserter(out), "{}{} characters; stored at ", preview_open,
-                       facts.size.chars);
+        fmt::format_to(std::back_inserter(out), "{}{} of {} characters; stored at ", preview_open,
+                       measure_plain(middle).chars, facts.size.chars);
         append_safe(out, facts.reference, reference_limit);
         out += preview_close;
         out += tail;
@@ -240,9 +242,9 @@ private:
 
     static void skip_count(detail::Scanner& scan, std::string_view what) {
         detail::Scanner probe = scan;
-        if (!probe.literal(", ").number().literal(" ").literal(what).ok()) { return; }
-        probe.try_literal("s");
-        scan = probe;
+        std::size_t count = 0;
+        if (!probe.literal(", ").number(&count).literal(" ").literal(what).ok() || count == 0) { return; }
+        if (count == 1 || probe.literal("s").ok()) { scan = probe; }
     }
 
     static constexpr bool safe(std::string_view text) {
@@ -273,20 +275,22 @@ private:
         return scan.done() || (scan.ok() && scan.rest().substr(0, 2) == "; ");
     }
 
+    // Head and tail have the exact lengths that `preview` gives them.
     static Recognised as_preview(std::string_view text) {
-        constexpr std::size_t head_bytes = preview_head_chars * 4;
-        constexpr std::size_t tail_bytes = preview_tail_chars * 4;
-        if (text.size() > head_bytes + tail_bytes + longest) { return {}; }
-        const std::size_t at = text.find(preview_open);
-        if (at == std::string_view::npos || at > head_bytes) { return {}; }
-        detail::Scanner scan(text.substr(at));
+        if (text.size() > (preview_head_chars + preview_tail_chars) * 4 + longest) { return {}; }
+        detail::Scanner scan(text.substr(first_chars(text, preview_head_chars).size()));
+        std::size_t left_out = 0;
         std::size_t characters = 0;
-        if (!scan.literal(preview_open).number(&characters).literal(" characters; stored at ").ok()) {
-            return {};
-        }
+        scan.literal(preview_open).number(&left_out).literal(" of ").number(&characters);
+        if (!scan.literal(" characters; stored at ").ok()) { return {}; }
         const std::size_t close = scan.rest().find(preview_close);
         if (close == std::string_view::npos || close > reference_limit ||
             !safe(scan.rest().substr(0, close))) {
+            return {};
+        }
+        const std::string_view tail = scan.rest().substr(close + preview_close.size());
+        if (measure(tail).plain.chars != preview_tail_chars ||
+            characters != left_out + preview_head_chars + preview_tail_chars) {
             return {};
         }
         return {Recognised::Kind::preview, ascii(characters), scan.rest().substr(0, close)};

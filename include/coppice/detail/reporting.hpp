@@ -10,24 +10,38 @@
 #include <cstddef>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace coppice::detail {
 
-/// Where inside its block an edit is.
+inline void append_pointer_step(std::string& pointer, std::string_view step) {
+    pointer += '/';
+    for (const char c : step) {
+        if (c == '~') {
+            pointer += "~0";
+        } else if (c == '/') {
+            pointer += "~1";
+        } else {
+            pointer += c;
+        }
+    }
+}
+
+/// Where inside its block an edit is, as a JSON Pointer (RFC 6901).
 inline std::string path_of(const Transcript& transcript, const Edit& edit) {
     const Entry& entry = transcript.all()[edit.entry];
-    std::string scratch;
-    if (edit.part != none) { return fmt::format("content[{}]", edit.part - entry.first_part); }
-    if (edit.field == none) { return "content"; }
+    if (edit.part != none) { return fmt::format("/content/{}", edit.part - entry.first_part); }
+    if (edit.field == none) { return "/content"; }
     const Field& field = transcript.fields[edit.field];
-    std::string path = "input.";
+    std::string scratch;
+    std::string pointer = "/input";
     if (!field.list.empty()) {
-        path += decoded(field.list, scratch);
-        path += fmt::format("[{}].", field.index);
+        append_pointer_step(pointer, decoded(field.list, scratch));
+        append_pointer_step(pointer, fmt::format("{}", field.index));
     }
-    path += decoded(field.name, scratch);
-    return path;
+    append_pointer_step(pointer, decoded(field.name, scratch));
+    return pointer;
 }
 
 /// Adds up what a plan does.
@@ -69,7 +83,9 @@ inline void fill_report(Workspace& workspace, Report& report) {
     if (const auto& ceiling = plan.ceiling()) {
         report.under_target = !plan.whole_body_exceeds(ceiling->target);
         if (!*report.under_target) {
-            report.ceiling_why = ceiling->why.empty() ? "messages behind the horizon" : ceiling->why;
+            report.ceiling_why = !ceiling->why.empty()                ? ceiling->why
+                                 : plan.body_exceeds(ceiling->target) ? "contents that could not be stored"
+                                                                      : "messages behind the horizon";
         }
     }
 }
@@ -82,7 +98,8 @@ void fail_open(Report& report, Work work) {
     } catch (const std::exception& error) {
         report = Report{};
         report.why = error.what();
-    }
+    } catch (...) { report = Report{}; }
+    if (!report.engaged && report.why.empty()) { report.why = "unknown failure"; }
 }
 
 }  // namespace coppice::detail

@@ -61,13 +61,16 @@ private:
         Role before = Role::other;
         std::size_t steps = 0;
         std::size_t user_turns = 0;
+        bool turn_spoken = false;  // the user said something in this turn
         messages.elements([&](Value message) {
             const std::size_t index = out_.messages.size();
             const std::size_t first_entry = out_.all().size();
             const Role role = role_of(message.peek("role"));
             out_.messages.push_back({role, first_entry, message.node()});
             const bool turn_starts = role == Role::assistant && before != Role::assistant;
+            if (before != role) { turn_spoken = false; }
             before = role;
+            steps += turn_starts;
             if (turn_starts) {
                 pairs_.next_turn();
                 programmatic_ = false;
@@ -75,12 +78,17 @@ private:
             }
             user_content_ = false;
             read_message(message, role, index);
-            user_turns += user_content_;
             for (std::size_t i = first_entry; i < out_.all().size(); ++i) {
-                out_.all()[i].step = steps;
-                out_.all()[i].user_turn = user_turns;
+                out_.all()[i].step = steps - (role == Role::assistant);
+                out_.all()[i].user_turn = user_turns - (role == Role::user && turn_spoken);
             }
-            steps += turn_starts;
+            if (user_content_ && !turn_spoken) {
+                for (std::size_t i = first_entry; i < out_.all().size(); ++i) {
+                    out_.all()[i].user_turn = user_turns;
+                }
+                turn_spoken = true;
+                ++user_turns;
+            }
         });
     }
 
@@ -144,7 +152,7 @@ private:
         constexpr std::string_view suffix = "_tool_result";
         std::string scratch;
         const std::string_view name = decoded(type, scratch);
-        if (name == "server_tool_use") {
+        if (name == "server_tool_use" || name == "mcp_tool_use") {
             ++server_calls_;
         } else if (server_calls_ > 0 && name.size() > suffix.size() &&
                    name.substr(name.size() - suffix.size()) == suffix) {

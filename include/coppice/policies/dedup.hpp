@@ -19,8 +19,8 @@ namespace detail {
 /// Compares and hashes results as a whole: parts in order, media, error flag, and the call where asked for.
 class ResultIdentity {
 public:
-    ResultIdentity(const Transcript& transcript, SameCall same_call)
-        : transcript_(transcript), same_call_(same_call) {}
+    ResultIdentity(const Transcript& transcript, SameCall same_call, Plan::Scratch& scratch)
+        : transcript_(transcript), same_call_(same_call), left_(scratch.left), right_(scratch.right) {}
 
     std::uint64_t size_key(const Entry& entry) const {
         std::uint64_t key = entry.part_count * 2 + (entry.error ? 1 : 0);
@@ -73,8 +73,8 @@ private:
 
     const Transcript& transcript_;
     SameCall same_call_;
-    std::string left_;
-    std::string right_;
+    std::string& left_;
+    std::string& right_;
 };
 
 struct DedupOptions {
@@ -94,10 +94,10 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
         if (!options.media_only && !transcript.at_least(entry, bytes(1))) { return false; }
         return entry.images > 0 || transcript.at_least(entry, options.min);
     };
-    ResultIdentity identity(transcript, options.same_call);
+    ResultIdentity identity(transcript, options.same_call, plan.scratch());
 
     // most results have a size of their own and are never read
-    Index sizes;
+    Index& sizes = plan.scratch().sizes;
     sizes.start(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
         if (!candidate(i)) { continue; }
@@ -105,7 +105,7 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
         seen = seen == Index::absent ? 1 : 2;
     }
 
-    Index newest;
+    Index& newest = plan.scratch().newest;
     newest.start(0);
     for (std::size_t i = entries.size(); i-- > 0;) {
         if (!candidate(i) || sizes[identity.size_key(entries[i])] != 2) { continue; }
