@@ -315,10 +315,8 @@ private:
 /// Reads and plans. False when there is nothing to do; the report says why.
 template <class Json, class... Parts>
 bool read_and_plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect,
-                   Workspace& workspace, const Source& source, Report& report) {
+                   Workspace& workspace, Report& report) {
     Transcript& transcript = workspace.transcript;
-    transcript.clear();
-    transcript.source = &source;
     AnthropicReader<DomCursor<Json>> reader(transcript);
     const std::string_view refused = reader.read(DomCursor<Json>(document), dialect != Dialect::detect);
     if (!refused.empty()) {
@@ -339,7 +337,8 @@ Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Workspace&
     Report report;
     detail::fail_open(report, [&] {
         const detail::DomSource<Json> source;
-        if (!detail::read_and_plan(document, pipeline, dialect, workspace, source, report)) { return; }
+        const detail::Reading reading(workspace.transcript, source);
+        if (!detail::read_and_plan(document, pipeline, dialect, workspace, report)) { return; }
         detail::fill_report(workspace, report);
         if (!report.engaged) { report.why = pipeline.why_closed(workspace.transcript); }
     });
@@ -365,7 +364,8 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
     Report report;
     detail::fail_open(report, [&] {
         const detail::DomSource<Json> source;
-        if (!detail::read_and_plan(document, pipeline, dialect, workspace, source, report)) { return; }
+        const detail::Reading reading(workspace.transcript, source);
+        if (!detail::read_and_plan(document, pipeline, dialect, workspace, report)) { return; }
         pipeline.commit(workspace);
         detail::fill_report(workspace, report);
         if (!report.engaged) {

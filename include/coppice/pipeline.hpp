@@ -110,7 +110,8 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
 
 }  // namespace detail
 
-/// What one pruning call works with. Kept from call to call, it spares the next one its allocations.
+/// What one pruning call works with. Kept from call to call, it spares the next one its allocations; what it holds
+/// afterwards is of no use to anybody else.
 struct Workspace {
     Transcript transcript;
     Plan plan;

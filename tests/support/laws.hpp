@@ -21,29 +21,15 @@ inline std::size_t check_edits(const nlohmann::ordered_json& before, const nlohm
     const auto messages = [](const Json& body) -> const Json& {
         return body.is_array() ? body : body.at("messages");
     };
-    const auto value_at = [&](const Json& body, const coppice::EditRecord& edit) -> const Json* {
-        const Json* value = &messages(body).at(edit.message).at("content").at(edit.block);
-        std::string path = edit.path + '.';
-        std::string step;
-        for (const char c : path) {
-            if (c == '.' || c == '[') {
-                if (!step.empty()) { value = &value->at(step); }
-                step.clear();
-            } else if (c == ']') {
-                value = &value->at(static_cast<std::size_t>(std::stoul(step)));
-                step.clear();
-            } else {
-                step += c;
-            }
-        }
-        return value;
+    const auto value_at = [&](const Json& body, const coppice::EditRecord& edit) -> const Json& {
+        return messages(body).at(edit.message).at("content").at(edit.block).at(Json::json_pointer(edit.path));
     };
     std::size_t saved = 0;
     std::map<std::string, std::pair<std::size_t, std::size_t>> by_reason;
     for (const coppice::EditRecord& edit : report.edits) {
         CAPTURE(edit.path);
-        CHECK(value_at(before, edit)->dump().size() == edit.bytes_before);
-        CHECK(value_at(after, edit)->dump().size() == edit.bytes_after);
+        CHECK(value_at(before, edit).dump().size() == edit.bytes_before);
+        CHECK(value_at(after, edit).dump().size() == edit.bytes_after);
         CHECK(edit.bytes_after < edit.bytes_before);
         saved += edit.bytes_before - edit.bytes_after;
         ++by_reason[edit.reason].first;

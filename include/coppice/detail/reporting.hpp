@@ -15,6 +15,21 @@
 
 namespace coppice::detail {
 
+/// For as long as it lives, a transcript may ask a source that goes with the call.
+class Reading {
+public:
+    Reading(Transcript& transcript, const Source& source) : transcript_(transcript) {
+        transcript_.clear();
+        transcript_.source = &source;
+    }
+    ~Reading() { transcript_.source = nullptr; }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+private:
+    Transcript& transcript_;
+};
+
 inline void append_pointer_step(std::string& pointer, std::string_view step) {
     pointer += '/';
     for (const char c : step) {

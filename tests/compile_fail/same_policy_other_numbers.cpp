@@ -1,0 +1,8 @@
+// expect: coppice::Pipeline: the same part is listed twice
+#include <coppice/coppice.hpp>
+
+#if COPPICE_FAIL
+coppice::Pipeline pipeline{coppice::KeepRecent<5>{}, coppice::KeepRecent<7>{}};
+#else
+coppice::Pipeline pipeline{coppice::KeepRecent<5>{}, coppice::SmallAging<7>{}};
+#endif

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: MIT
+#include <coppice/text.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using coppice::append_safe;
+using coppice::decoded;
+using coppice::first_chars;
+using coppice::first_line;
+using coppice::last_chars;
+using coppice::last_line;
+using coppice::measure;
+using coppice::MeasuredText;
+using coppice::same_text;
+using coppice::Text;
+using coppice::TextExtent;
+
+// Insides of JSON strings, each valid.
+constexpr std::array<std::string_view, 16> spellings = {
+    R"()",
+    R"(plain)",
+    R"(\"quoted\")",
+    R"(back\\slash\\)",
+    R"(a\/b)",
+    R"(\b\f\n\r\t)",
+    R"(\u0000)",
+    R"(\u001b[31m)",
+    R"(\u0041\u00e9\u00E9\u20ac\u20AC)",
+    R"(\ud83d\ude00)",
+    R"(\uD83D\uDE00 and \uD83D\uDE00)",
+    R"(\uDBFF\uDFFF\uD800\uDC00)",
+    "raw \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80 only",
+    "mixed \xC3\xA9\\n\xF0\x9F\x98\x80\\ud83d\\ude00",
+    R"(C:\\new\\table)",
+    R"(\\u0041)",
+};
+
+std::string parsed(std::string_view inside) {
+    return nlohmann::json::parse('"' + std::string(inside) + '"').get<std::string>();
+}
+
+std::string decoded_copy(Text text) {
+    std::string scratch = "left over from before";
+    return std::string(decoded(text, scratch));
+}
+
+std::string safe(std::string_view text, std::size_t limit) {
+    std::string out;
+    append_safe(out, text, limit);
+    return out;
+}
+
+// Whether nlohmann can write it, which it does for valid UTF-8 only.
+bool is_utf8(std::string_view text) {
+    try {
+        return !nlohmann::json(std::string(text)).dump().empty();
+    } catch (const nlohmann::json::exception&) { return false; }
+}
+
+bool is_safe(std::string_view text) {
+    for (const char byte : text) {
+        if (byte < 0x20 || byte > 0x7E || byte == '"' || byte == '\\' || byte == '[' || byte == ']') {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("text: a view without a backslash is not escaped") {
+    CHECK_FALSE(Text::still_escaped("plain").escaped());
+    CHECK(Text::still_escaped(R"(a\nb)").escaped());
+    CHECK_FALSE(Text(std::string_view(R"(a\nb)")).escaped());
+}
+
+TEST_CASE("decoded: an escaped view reads as nlohmann parses it") {
+    for (const std::string_view spelling : spellings) {
+        CAPTURE(spelling);
+        CHECK(decoded_copy(Text::still_escaped(spelling)) == parsed(spelling));
+    }
+}
+
+TEST_CASE("decoded: plain text is handed back without a copy") {
+    const std::string owner = "C:\\new";
+    std::string scratch;
+    CHECK(decoded(Text(std::string_view(owner)), scratch).data() == owner.data());
+    CHECK(scratch.empty());
+}
+
+TEST_CASE("decoded: a lone surrogate becomes the replacement character") {
+    constexpr std::string_view replacement = "\xEF\xBF\xBD";
+    for (const std::string_view lone : {R"(\ud83d)", R"(\ude00)"}) {
+        CHECK(decoded_copy(Text::still_escaped(lone)) == replacement);
+    }
+    CHECK(decoded_copy(Text::still_escaped(R"(\ud83dx)")) == std::string(replacement) + "x");
+    CHECK(decoded_copy(Text::still_escaped(R"(\ud83d\n)")) == std::string(replacement) + "\n");
+    CHECK(decoded_copy(Text::still_escaped(R"(\ud83d\u0041)")) == std::string(replacement) + "A");
+    CHECK(decoded_copy(Text::still_escaped(R"(\ud83d\ud83d\ude00)")) ==
+          std::string(replacement) + "\xF0\x9F\x98\x80");
+}
+
+TEST_CASE("decoded: escapes that are cut off are taken as they stand") {
+    CHECK(decoded_copy(Text::still_escaped("a\\")) == "a\\");
+    CHECK(decoded_copy(Text::still_escaped("a\\u12")) == "a\\u12");
+    CHECK(decoded_copy(Text::still_escaped("\\ud83d\\u")).substr(0, 3) == "\xEF\xBF\xBD");
+}
+
+TEST_CASE("escaped text: it has the extent of what it means") {
+    for (const std::string_view spelling : spellings) {
+        CAPTURE(spelling);
+        const TextExtent measured = measure(Text::still_escaped(spelling));
+        CHECK(measured.plain == measure(std::string_view(parsed(spelling))).plain);
+        CHECK(measured.serialised().bytes == spelling.size() + 2);
+    }
+}
+
+TEST_CASE("escaped text: it is as long in the body as it is spelled there in every unit") {
+    for (const std::string_view spelling : spellings) {
+        CAPTURE(spelling);
+        const coppice::Extent there = measure(std::string_view('"' + std::string(spelling) + '"')).plain;
+        CHECK(measure(Text::still_escaped(spelling)).serialised() == there);
+    }
+}
+
+TEST_CASE("escaped text: a lone surrogate counts as one character") {
+    CHECK(measure(Text::still_escaped(R"(\ud83d)")).plain == coppice::Extent{3, 1, 1});
+}
+
+TEST_CASE("measured text: it is as long as measuring says in whatever order it is asked") {
+    for (const std::string_view spelling : spellings) {
+        CAPTURE(spelling);
+        for (const Text text : {Text(spelling), Text::still_escaped(spelling)}) {
+            const TextExtent expected = measure(text);
+            const MeasuredText plain_first(text);
+            CHECK(plain_first.plain() == expected.plain);
+            CHECK(plain_first.extent().serialised() == expected.serialised());
+            CHECK(plain_first.plain() == expected.plain);
+            const MeasuredText extent_first(text);
+            CHECK(extent_first.extent().serialised() == expected.serialised());
+            CHECK(extent_first.extent().plain == expected.plain);
+        }
+    }
+}
+
+TEST_CASE("measured text: its bounds hold in every unit") {
+    for (const std::string_view spelling : spellings) {
+        CAPTURE(spelling);
+        for (const Text text : {Text(spelling), Text::still_escaped(spelling)}) {
+            const MeasuredText measured(text);
+            for (const coppice::Unit unit :
+                 {coppice::Unit::bytes, coppice::Unit::chars, coppice::Unit::utf16}) {
+                CHECK(measured.least(unit) <= measured.plain().in(unit));
+                CHECK(measured.most() >= measured.plain().in(unit));
+            }
+        }
+    }
+}
+
+TEST_CASE("same text: every spelling of a text is the same") {
+    constexpr std::array<std::string_view, 4> type = {R"(type)", R"(\u0074ype)", R"(t\u0079pe)",
+                                                      R"(\u0074\u0079\u0070\u0065)"};
+    for (const std::string_view left : type) {
+        for (const std::string_view right : type) {
+            CHECK(same_text(Text::still_escaped(left), Text::still_escaped(right)));
+        }
+        CHECK(same_text(Text::still_escaped(left), std::string_view("type")));
+    }
+    CHECK(same_text(Text::still_escaped(R"(a\/b)"), std::string_view("a/b")));
+    CHECK(same_text(Text::still_escaped(R"(\ud83d\ude00)"), std::string_view("\xF0\x9F\x98\x80")));
+}
+
+TEST_CASE("same text: texts agree exactly where nlohmann parses them alike") {
+    for (const std::string_view left : spellings) {
+        for (const std::string_view right : spellings) {
+            CAPTURE(left);
+            CAPTURE(right);
+            CHECK(same_text(Text::still_escaped(left), Text::still_escaped(right)) ==
+                  (parsed(left) == parsed(right)));
+        }
+    }
+}
+
+TEST_CASE("same text: a plain backslash is not an escape") {
+    CHECK_FALSE(same_text(std::string_view(R"(a\nb)"), Text::still_escaped(R"(a\nb)")));
+    CHECK(same_text(std::string_view(R"(a\nb)"), Text::still_escaped(R"(a\\nb)")));
+}
+
+TEST_CASE("first chars: every budget around longer characters ends between characters") {
+    for (const std::string_view character : {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
+        for (std::size_t before = 0; before <= 8; ++before) {
+            const std::string text = std::string(before, 'a') + std::string(character) + "bcdefghi";
+            for (std::size_t budget = 0; budget <= 8; ++budget) {
+                const std::string_view head = first_chars(text, budget);
+                CHECK(is_utf8(head));
+                CHECK(measure(head).plain.chars == budget);
+                CHECK(text.substr(0, head.size()) == head);
+            }
+        }
+    }
+}
+
+TEST_CASE("last chars: every budget around longer characters begins between characters") {
+    for (const std::string_view character : {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
+        for (std::size_t behind = 0; behind <= 8; ++behind) {
+            const std::string text = "abcdefgh" + std::string(character) + std::string(behind, 'z');
+            for (std::size_t budget = 0; budget <= 8; ++budget) {
+                const std::string_view tail = last_chars(text, budget);
+                CHECK(is_utf8(tail));
+                CHECK(measure(tail).plain.chars == budget);
+                CHECK(text.substr(text.size() - tail.size()) == tail);
+            }
+        }
+    }
+}
+
+TEST_CASE("first and last chars: a budget beyond the text gives the text") {
+    CHECK(first_chars("ab\xC3\xA9", 3) == "ab\xC3\xA9");
+    CHECK(first_chars("ab\xC3\xA9", 1000) == "ab\xC3\xA9");
+    CHECK(last_chars("\xC3\xA9zz", 3) == "\xC3\xA9zz");
+    CHECK(last_chars("\xC3\xA9zz", 1000) == "\xC3\xA9zz");
+    CHECK(first_chars("", 5).empty());
+    CHECK(last_chars("", 5).empty());
+}
+
+TEST_CASE("first and last chars: invalid bytes are no obstacle") {
+    const std::string text = "\xFF\x80\x80\xE5 and \xF0\x9F";
+    for (std::size_t budget = 0; budget <= 12; ++budget) {
+        const std::string_view head = first_chars(text, budget);
+        const std::string_view tail = last_chars(text, budget);
+        CHECK(measure(head).plain.chars <= budget);
+        CHECK(measure(tail).plain.chars <= budget);
+    }
+}
+
+TEST_CASE("trimmed: white space around a text goes and white space inside stays") {
+    CHECK(coppice::trimmed(" \t\r\n\f\v a b \v\f\n\r\t ") == "a b");
+    CHECK(coppice::trimmed(" \n\t ").empty());
+    CHECK(coppice::trimmed("").empty());
+}
+
+TEST_CASE("first line: the first that is not blank without surrounding white space") {
+    CHECK(first_line("one\ntwo") == "one");
+    CHECK(first_line("\n \r\n\t one \r\ntwo") == "one");
+    CHECK(first_line("only") == "only");
+    CHECK(first_line(" \n\n").empty());
+    CHECK(first_line("").empty());
+}
+
+TEST_CASE("last line: the last that is not blank without surrounding white space") {
+    CHECK(last_line("one\ntwo") == "two");
+    CHECK(last_line("one\r\n  two \r\n \n\t\n") == "two");
+    CHECK(last_line("only") == "only");
+    CHECK(last_line(" \n\n").empty());
+    CHECK(last_line("").empty());
+}
+
+TEST_CASE("append safe: plain text stays as it is and goes behind what is there") {
+    std::string out = "path: ";
+    append_safe(out, "/src/main.c:12 (ok)", 100);
+    CHECK(out == "path: /src/main.c:12 (ok)");
+}
+
+TEST_CASE("append safe: quotes backslashes and square brackets are replaced") {
+    CHECK(safe(R"(say "hi" [x] C:\dir)", 100) == "say 'hi' (x) C:/dir");
+}
+
+TEST_CASE("append safe: white space and control bytes collapse and none is left at the ends") {
+    CHECK(safe(" \n a\r\n\t\x1B \x7F b\0c \n", 100) == "a b");
+    CHECK(safe(std::string_view("a\0b", 3), 100) == "a b");
+    CHECK(safe(" \n\t ", 100).empty());
+}
+
+TEST_CASE("append safe: characters outside ASCII become one question mark each") {
+    CHECK(safe("\xC3\xA9-\xE2\x82\xAC-\xF0\x9F\x98\x80", 100) == "?-?-?");
+    CHECK(safe("a\xE2\x80\xAE"
+               "b\xEF\xBB\xBF",
+               100) == "a?b?");  // right-to-left override, byte order mark
+}
+
+TEST_CASE("append safe: every byte comes out printable") {
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        const std::string text = {'a', static_cast<char>(byte), 'b'};
+        CHECK(is_safe(safe(text, 100)));
+    }
+}
+
+TEST_CASE("append safe: longer text keeps head and tail around dots within the limit") {
+    CHECK(safe("0123456789abcdef", 16) == "0123456789abcdef");
+    CHECK(safe("0123456789abcdef", 15) == "012345...abcdef");
+    CHECK(safe("0123456789abcdef", 10) == "0123...def");
+}
+
+TEST_CASE("append safe: no limit is exceeded however small it is") {
+    for (std::size_t limit = 0; limit <= 20; ++limit) {
+        for (const std::string_view text :
+             {"", "a", "abc", "a b c d", "/a/very/long/path/of/some/file.cpp"}) {
+            CAPTURE(limit);
+            const std::string out = safe(text, limit);
+            CHECK(out.size() <= limit);
+            if (text.size() <= limit) { CHECK(out == text); }
+        }
+    }
+}
+
+TEST_CASE("append safe: the limit counts what is appended and not what stood before") {
+    std::string out(500, 'x');
+    append_safe(out, std::string(300, 'y'), 20);
+    CHECK(out.size() == 520);
+}
+
+TEST_CASE("append safe: ten megabytes are looked at only at their ends") {
+    std::string text(10'000'000, '\n');
+    text.replace(0, 4, "head");
+    text.replace(text.size() - 4, 4, "tail");
+    const auto start = std::chrono::steady_clock::now();
+    std::string out;
+    for (int i = 0; i < 1000; ++i) {
+        out.clear();
+        append_safe(out, text, 120);
+    }
+    const auto spent = std::chrono::steady_clock::now() - start;
+    CHECK(out.substr(0, 4) == "head");
+    CHECK(out.substr(out.size() - 4) == "tail");
+    // a thousand full looks at ten megabytes would take many seconds
+    CHECK(spent < std::chrono::seconds(2));
+}
+
+TEST_CASE("append safe: a long text shows that something between head and tail is missing") {
+    const std::string blank(5000, ' ');
+    const std::string out = safe("head" + blank + "middle" + blank + "tail", 20);
+    CHECK(out.size() <= 20);
+    CHECK(out.find("...") != std::string::npos);
+    CHECK(out.substr(0, 4) == "head");
+    CHECK(out.substr(out.size() - 4) == "tail");
+}
+
+TEST_CASE("append safe: a window edge inside a character leaves no trace of half a character") {
+    std::string text;
+    for (int i = 0; i < 5000; ++i) { text += "\xF0\x9F\x98\x80"; }
+    for (std::size_t limit = 4; limit < 40; ++limit) {
+        const std::string out = safe(text, limit);
+        CHECK(out.size() == limit);
+        CHECK(is_safe(out));
+    }
+}
