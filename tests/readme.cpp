@@ -92,6 +92,21 @@ TEST_CASE("readme: it stays short, and every header of a family has its link") {
     }
 }
 
+TEST_CASE("readme: every header has a test of the same name, and stands in the umbrella") {
+    const std::filesystem::path include = root / "include/coppice";
+    const std::string umbrella =
+        read(include / "coppice.hpp") + read(include / "policies.hpp") + read(include / "preset.hpp");
+    for (const auto& file : std::filesystem::recursive_directory_iterator(include)) {
+        const std::filesystem::path name = std::filesystem::relative(file.path(), include);
+        if (!file.is_regular_file() || *name.begin() == "detail" || name == "coppice.hpp") { continue; }
+        CAPTURE(name.string());
+        CHECK(umbrella.find("#include <coppice/" + name.generic_string() + ">") != std::string::npos);
+        if (name == "policies.hpp" || name == "preset.hpp") { continue; }
+        CHECK(
+            std::filesystem::exists(root / "tests" / std::filesystem::path(name).replace_extension(".cpp")));
+    }
+}
+
 #if defined(COPPICE_SESSION) && defined(COPPICE_README)
 TEST_CASE("readme: the output shown is the output of the program") {
     const std::filesystem::path out =

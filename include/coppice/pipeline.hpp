@@ -53,6 +53,16 @@ constexpr bool names_are_distinct() {
     return true;
 }
 
+// Position of the first part that the question is true for.
+template <bool... Yes>
+constexpr std::size_t position() {
+    constexpr std::array<bool, sizeof...(Yes)> answers{Yes...};
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (answers[i]) { return i; }
+    }
+    return sizeof...(Yes);
+}
+
 template <class... P>
 constexpr bool check_list() {
     static_assert(
@@ -65,17 +75,12 @@ constexpr bool check_list() {
                   "coppice::Pipeline<coppice::KeepRecent<5>>");
     static_assert(names_are_distinct<P...>(),
                   "coppice::Pipeline: the same part is listed twice; list it once and set its fields");
+    constexpr std::size_t wording_at = position<wording<P>...>();
+    using Wording = std::tuple_element_t<wording_at, std::tuple<P..., PlainWording>>;
+    static_assert(previewing_wording<Wording> || !(needs_preview_v<P> || ...),
+                  "coppice::Pipeline: this wording writes no previews, which a policy here needs; give it "
+                  "`void preview(std::string&, const PreviewFacts&) const`, or use PlainWording");
     return true;
-}
-
-// Position of the first part that the question is true for.
-template <bool... Yes>
-constexpr std::size_t position() {
-    constexpr std::array<bool, sizeof...(Yes)> answers{Yes...};
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        if (answers[i]) { return i; }
-    }
-    return sizeof...(Yes);
 }
 
 /// Finds texts that are our own, so that nothing takes them for content. Previews are looked for only where

@@ -70,8 +70,8 @@ enum class Shape { as_it_was, always_blocks };
 ///         void field(std::string& out, const coppice::FieldFacts&) const { out += "[cleared]"; }
 ///         void image(std::string& out, const coppice::ResultFacts&) const { out += "[cleared]"; }
 ///         coppice::Recognised recognise(std::string_view text) const {
-///             return {text == "[cleared]" ? coppice::Recognised::Kind::stub :
-///             coppice::Recognised::Kind::content, {}, {}};
+///             using enum coppice::Recognised::Kind;
+///             return {.kind = text == "[cleared]" ? stub : content};
 ///         }
 ///     };
 ///
@@ -142,9 +142,10 @@ private:
 /// taken for an order:
 ///
 ///     [tool result cleared: 9001 characters, ok; Read /src/main.c]
-///     [tool result cleared: 412 characters, failed; Bash make; first line: cc1: error; last line: make:
-///     Error 1] [tool result cleared: 9001 characters, ok, same as a later result; Read /src/main.c] [tool
-///     input cleared: 5120 characters; content]
+///     [tool result cleared: 412 characters, failed; Bash make; first line: cc1: error; last line: Error 1]
+///     [tool result cleared: 9001 characters, ok, same as a later result; Read /src/main.c]
+///     [tool input cleared: 5120 characters; content]
+///     [image cleared: mcp__browser__screenshot http://localhost:3000]
 ///
 /// Sizes are Unicode code points.
 struct PlainWording {

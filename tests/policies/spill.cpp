@@ -277,13 +277,6 @@ TEST_CASE("spill: a result without its call stays") {
     CHECK(pruned_once(body(messages), coppice::Pipeline{into(store)}).unchanged());
 }
 
-TEST_CASE("spill: a wording without previews spills nothing") {
-    coppice::MemorySpillStore store;
-    CHECK(pruned(session_of_sizes({60'000}), coppice::Pipeline{into(store), coppice::OpenSwarmWording{}})
-              .unchanged());
-    CHECK(store.size() == 0);
-}
-
 TEST_CASE("spill: the same session twice stores nothing new") {
     AskingStore store;
     const Ordered document = session_of_sizes({60'000, 70'000});

@@ -22,6 +22,7 @@ template <Size Above = Size{50'000}, spill_store Store = MemorySpillStore>
 struct Spill {
     static constexpr std::string_view name = "spill";
     using on_arrival = void;
+    using needs_preview = void;
 
     Size above = Above;      ///< joined text
     Store* store = nullptr;  ///< not owned; outlives the call
