@@ -42,7 +42,9 @@ inline constexpr bool on_arrival_v = requires {
 
 /// A policy that writes previews: the pipeline's wording has to have some.
 template <class P>
-inline constexpr bool needs_preview_v = requires { typename P::needs_preview; };
+inline constexpr bool needs_preview_v = requires {
+    typename P::needs_preview;
+};
 
 /// A policy that has to do something before its plan may be carried out; false takes the change back.
 template <class P>
