@@ -9,7 +9,7 @@ int main() {
     for (const coppice::ReasonTotal& total : report.by_reason) {
         std::cout << total.reason << ": " << total.count << " edits, " << total.saved_bytes << " bytes\n";
     }
-    std::cout << report.edits.front().replacement << '\n';
+    std::cout << (report.engaged ? report.edits.front().replacement : report.why) << '\n';
     const std::size_t left = coppice::measure_document(body).bytes;
     std::cout << report.saved_bytes << " of " << left + report.saved_bytes << " bytes saved\n";
 }

@@ -808,7 +808,7 @@ TEST_CASE("B114: planning never changes the document and pruning changes no copy
 
 TEST_CASE("B115: outputs that must survive do, under a ceiling too and behind a server prefix") {
     Ordered messages = list(user("start"));
-    for (const std::string tool : {"skill", "Skill", "task", "TodoWrite", "mcp__x__skill", "Read"}) {
+    for (const std::string tool : {"skill", "Skill", "todoread", "TodoWrite", "mcp__x__skill", "Read"}) {
         add_pair(messages, tool, tool, Ordered{{"content", filler(0, 3000)}}, Ordered(filler(1, 9000)));
     }
     messages.push_back(assistant("done"));

@@ -188,7 +188,7 @@ TEST_CASE("pipeline: says why nothing changed") {
     };
     CHECK(why(coppice::Pipeline{coppice::KeepRecent<>{}}) == "nothing to clear");
     CHECK(why(coppice::Pipeline{coppice::KeepRecent<>{}, coppice::Stepped<9>{}}) ==
-          "the cadence stepped keeps the history as it is");
+          "at no request so far the cadence stepped lets the history change");
     CHECK(
         why(coppice::Pipeline{coppice::KeepRecent<>{}, coppice::EveryRequest<coppice::utf16(9'000'000)>{}}) ==
         "the body has " + std::to_string(document.dump().size()) + " of 9000000 utf16");

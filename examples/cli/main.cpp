@@ -106,7 +106,8 @@ Outcome run(const Options& options, const std::string& body) {
         if (!outcome.report.engaged) { return outcome; }
         const std::string_view before = margin_before(body);
         const std::string_view after = margin_after(body);
-        const std::string_view value = std::string_view(body).substr(before.size(), body.size() - before.size());
+        const std::string_view value =
+            std::string_view(body).substr(before.size(), body.size() - before.size());
         if (coppice_cli::depth_of(value) > 1000) {
             return unchanged("nested too deeply for a DOM to be written again");
         }
@@ -153,6 +154,15 @@ std::string cell(std::string_view text, std::size_t width) {
     return safe;
 }
 
+// As it is written, but for what would act on a terminal.
+std::string line(std::string_view text) {
+    std::string safe(text);
+    for (char& c : safe) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) { c = ' '; }
+    }
+    return safe;
+}
+
 std::string table(const Options& options, const Outcome& outcome) {
     const coppice::Report& report = outcome.report;
     std::string out;
@@ -161,22 +171,22 @@ std::string table(const Options& options, const Outcome& outcome) {
         fmt::format_to(end(), "{}: nothing would change: {}\n", preset_name(options), report.why);
         return out;
     }
-    fmt::format_to(end(), "{:>8}  {:<18}{:<16}{:>9} {:>7}  {}\n", "message", "reason", "tool", "bytes",
+    fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n", "msg.block", "reason", "tool", "bytes",
                    "after", "written instead");
     for (const coppice::EditRecord& edit : report.edits) {
         const std::string place = fmt::format("{}.{}", edit.message, edit.block);
-        fmt::format_to(end(), "{:>8}  {:<18}{:<16}{:>9} {:>7}  {}\n", place, cell(edit.reason, 17),
-                       cell(edit.tool, 15), edit.bytes_before, edit.bytes_after, cell(edit.replacement, 160));
+        fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n", place, cell(edit.reason, 17),
+                       cell(edit.tool, 15), edit.bytes_before, edit.bytes_after, line(edit.replacement));
     }
     out += '\n';
     for (const coppice::ReasonTotal& total : report.by_reason) {
         fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved\n", total.reason, total.count,
                        total.saved_bytes);
     }
-    fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved of {}\n", "all", report.edits.size(),
-                   report.saved_bytes, outcome.bytes_in);
+    fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved, {} of {} left\n", "all", report.edits.size(),
+                   report.saved_bytes, outcome.bytes_out, outcome.bytes_in);
     if (report.under_target && !*report.under_target) {
-        fmt::format_to(end(), "the ceiling was not reached: {}\n", report.ceiling_why);
+        fmt::format_to(end(), "still above the ceiling: {}\n", report.ceiling_why);
     }
     return out;
 }
@@ -185,6 +195,10 @@ int run_program(const std::vector<std::string_view>& words) {
     const Options options = coppice_cli::parse_options(words);
     if (options.command == Options::Command::help) {
         coppice_cli::write_file("-", coppice_cli::usage);
+        return 0;
+    }
+    if (options.command == Options::Command::version) {
+        coppice_cli::write_file("-", coppice_cli::version);
         return 0;
     }
     const std::string body = coppice_cli::read_file(options.in);
@@ -215,7 +229,7 @@ int main(int argc, char** argv) {
     try {
         return run_program(std::vector<std::string_view>(argv + 1, argv + argc));
     } catch (const coppice_cli::UsageError& error) {
-        fmt::print(stderr, "coppice: {}\n\n{}", error.what(), coppice_cli::usage);
+        fmt::print(stderr, "coppice: {}\nusage: see coppice --help\n", error.what());
         return 2;
     } catch (const std::exception& error) {
         fmt::print(stderr, "coppice: {}\n", error.what());

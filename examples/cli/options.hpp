@@ -24,14 +24,19 @@ inline constexpr std::string_view usage =
     "  --dialect auto|anthropic                default: auto\n"
     "  --via dom                               default: dom\n"
     "  --cadence every-request|stepped:N       default: the preset's own\n"
-    "  --report FILE                           write what was done, as JSON\n"
+    "  --report FILE                           write what was done, as JSON; - is standard output\n"
     "\n"
     "IN and OUT are files; without them, or with -, standard input and output.\n"
     "A body that cannot be pruned comes back as it was, with a line on stderr that says why.\n"
-    "Exit codes: 0, also for any body; 1 a file cannot be read or written; 2 wrong usage.\n";
+    "Exit codes: 0, also for any body; 1 a file cannot be read or written; 2 wrong usage.\n"
+    "With --preset openswarm, OSW_HISTORY_PRUNE=off switches pruning off and OSW_HISTORY_PRUNE_DEBUG=1 "
+    "prints\n"
+    "a line of figures on stderr.\n";
+
+inline constexpr std::string_view version = "coppice " COPPICE_VERSION "\n";
 
 struct Options {
-    enum class Command { prune, explain, help };
+    enum class Command { prune, explain, help, version };
     enum class Preset { standard, openswarm };
 
     Command command = Command::help;
@@ -89,10 +94,18 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
     } else if (name == "--cadence") {
         read_cadence(options, value);
     } else if (name == "--report") {
+        if (value.empty()) { throw UsageError("--report needs a file"); }
         options.report = value;
     } else {
         throw UsageError("unknown option '" + std::string(name) + "'");
     }
+}
+
+inline bool is_option(std::string_view word) {
+    for (const std::string_view known : {"--preset", "--dialect", "--via", "--cadence", "--report"}) {
+        if (word == known) { return true; }
+    }
+    return false;
 }
 
 /// Reads the command line. Both `--option VALUE` and `--option=VALUE` are understood; `--` ends the options.
@@ -104,6 +117,9 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
     } else if (words[0] == "explain") {
         options.command = Options::Command::explain;
     } else if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") {
+        return options;
+    } else if (words[0] == "--version") {
+        options.command = Options::Command::version;
         return options;
     } else {
         throw UsageError("unknown command '" + std::string(words[0]) + "'");
@@ -121,16 +137,21 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
             return options;
         } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
             read_option(options, word.substr(0, equals), word.substr(equals + 1));
+        } else if (!is_option(word)) {
+            throw UsageError("unknown option '" + std::string(word) + "'");
         } else if (i + 1 < words.size()) {
             read_option(options, word, words[++i]);
         } else {
-            throw UsageError("'" + std::string(word) + "' is unknown or lacks its value");
+            throw UsageError("'" + std::string(word) + "' needs a value");
         }
     }
     const std::size_t most = options.command == Options::Command::prune ? 2 : 1;
     if (files.size() > most) { throw UsageError("too many files"); }
     if (!files.empty()) { options.in = files[0]; }
     if (files.size() == 2) { options.out = files[1]; }
+    if (options.command == Options::Command::prune && options.report == "-" && options.out == "-") {
+        throw UsageError("the body and the report cannot both go to standard output");
+    }
     return options;
 }
 

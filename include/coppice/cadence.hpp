@@ -9,11 +9,10 @@
 
 namespace coppice {
 
-/// What a rewrite at some request would come to.
+/// What a rewrite at some request would come to, for cadences that weigh one against the other.
 struct Reclaim {
-    Extent removed{};  ///< what the pipeline would take out of the body
-    Extent
-        rewritten{};  ///< what stays of it behind the first change: no longer the prefix the provider cached
+    Extent removed{};    ///< what the pipeline would take out of the body
+    Extent rewritten{};  ///< what stays behind the first change: the provider has to read it anew
 };
 
 /// One request of the history: the moment at which its first `messages` messages were sent.

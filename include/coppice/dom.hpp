@@ -362,23 +362,26 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
                   "coppice::prune: the document is const; copy it, or call coppice::plan");
     static_assert(detail::is_basic_json_v<Json>, "coppice::prune: the document is no nlohmann::basic_json");
     Report report;
-    detail::fail_open(report, [&] {
-        const detail::DomSource<Json> source;
-        const detail::Reading reading(workspace.transcript, source);
-        if (!detail::read_and_plan(document, pipeline, dialect, workspace, report)) { return; }
-        pipeline.commit(workspace);
-        detail::fill_report(workspace, report);
-        if (!report.engaged) {
-            report.why = pipeline.why_closed(workspace.transcript);
-            return;
-        }
-        std::vector<detail::Replacement<Json>> replacements;
-        replacements.reserve(report.edits.size());
-        workspace.plan.for_each_edit([&](const Edit& edit) {
-            replacements.push_back(detail::Replacement<Json>(edit, workspace.transcript.block));
+    // where the document is none, one sentence is enough
+    if constexpr (!std::is_const_v<Json> && detail::is_basic_json_v<Json>) {
+        detail::fail_open(report, [&] {
+            const detail::DomSource<Json> source;
+            const detail::Reading reading(workspace.transcript, source);
+            if (!detail::read_and_plan(document, pipeline, dialect, workspace, report)) { return; }
+            pipeline.commit(workspace);
+            detail::fill_report(workspace, report);
+            if (!report.engaged) {
+                report.why = pipeline.why_closed(workspace.transcript);
+                return;
+            }
+            std::vector<detail::Replacement<Json>> replacements;
+            replacements.reserve(report.edits.size());
+            workspace.plan.for_each_edit([&](const Edit& edit) {
+                replacements.push_back(detail::Replacement<Json>(edit, workspace.transcript.block));
+            });
+            for (detail::Replacement<Json>& replacement : replacements) { replacement.put_in_place(); }
         });
-        for (detail::Replacement<Json>& replacement : replacements) { replacement.put_in_place(); }
-    });
+    }
     return report;
 }
 

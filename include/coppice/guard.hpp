@@ -35,8 +35,8 @@ struct Proposal {
 ///     struct KeepTests {
 ///         static constexpr std::string_view name = "keep_tests";
 ///         bool allows(const coppice::Transcript& transcript, const coppice::Proposal& proposal) const {
-///             return !coppice::same_text(transcript.all()[proposal.entry].tool,
-///             std::string_view("run_tests"));
+///             const coppice::Entry& entry = transcript.all()[proposal.entry];
+///             return !coppice::same_text(entry.tool, std::string_view("run_tests"));
 ///         }
 ///     };
 ///

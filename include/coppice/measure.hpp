@@ -182,7 +182,7 @@ inline std::size_t measure_escapes(std::string_view text) {
     return counts.escaped + 4 * counts.long_escape;
 }
 
-/// Both.
+/// The length of UTF-8 text, and what JSON escaping adds to it.
 inline TextExtent measure(std::string_view text) {
     constexpr std::size_t short_text = 64;
     if (text.size() <= short_text && detail::is_plain(text)) { return {ascii(text.size()), {}}; }

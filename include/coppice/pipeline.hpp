@@ -32,13 +32,30 @@ namespace detail {
 template <class P>
 inline constexpr bool is_part = policy<P> || cadence<P> || guard<P> || wording<P>;
 
-// One parameter at a time, so that both compilers name the part that is wrong.
+// One parameter at a time, so that both compilers name the part that is wrong; told by what it has what it was
+// meant to be.
 template <class P>
 constexpr bool check_part() {
-    static_assert(
-        is_part<P>,
-        "coppice::Pipeline: this part is no policy, cadence, guard or wording; a policy has "
-        "`static constexpr std::string_view name` and `void apply(const Transcript&, Plan&) const`");
+    if constexpr (!is_part<P>) {
+        constexpr bool like_cadence = requires { &P::moves; };
+        constexpr bool like_guard = requires { &P::allows; };
+        constexpr bool like_wording = requires { &P::recognise; };
+        static_assert(
+            !like_cadence,
+            "coppice::Pipeline: this part has `moves` but is no cadence; that has `static constexpr "
+            "std::string_view name`, `struct State` and `bool moves(State&, const Request&) const`");
+        static_assert(!like_guard,
+                      "coppice::Pipeline: this part has `allows` but is no guard; that has `static constexpr "
+                      "std::string_view name` and `bool allows(const Transcript&, const Proposal&) const`");
+        static_assert(
+            !like_wording,
+            "coppice::Pipeline: this part has `recognise` but is no wording; see coppice/wording.hpp for "
+            "what that has beside it");
+        static_assert(
+            like_cadence || like_guard || like_wording,
+            "coppice::Pipeline: this part is no policy, cadence, guard or wording; a policy has "
+            "`static constexpr std::string_view name` and `void apply(const Transcript&, Plan&) const`");
+    }
     return true;
 }
 
@@ -65,21 +82,26 @@ constexpr std::size_t position() {
 
 template <class... P>
 constexpr bool check_list() {
-    static_assert(
-        (cadence<P> + ... + 0) <= 1,
-        "coppice::Pipeline: more than one cadence is listed; a pipeline changes at one time, keep one");
-    static_assert((wording<P> + ... + 0) <= 1,
-                  "coppice::Pipeline: more than one wording is listed; keep one");
-    static_assert((policy<P> + ... + 0) >= 1,
-                  "coppice::Pipeline: no policy is listed; write for instance "
-                  "coppice::Pipeline<coppice::KeepRecent<5>>");
-    static_assert(names_are_distinct<P...>(),
-                  "coppice::Pipeline: the same part is listed twice; list it once and set its fields");
-    constexpr std::size_t wording_at = position<wording<P>...>();
-    using Wording = std::tuple_element_t<wording_at, std::tuple<P..., PlainWording>>;
-    static_assert(previewing_wording<Wording> || !(needs_preview_v<P> || ...),
-                  "coppice::Pipeline: this wording writes no previews, which a policy here needs; give it "
-                  "`void preview(std::string&, const PreviewFacts&) const`, or use PlainWording");
+    // what is no part has been named already
+    if constexpr ((is_part<P> && ...)) {
+        static_assert(
+            (cadence<P> + ... + 0) <= 1,
+            "coppice::Pipeline: more than one cadence is listed; a pipeline changes at one time, keep one");
+        static_assert((wording<P> + ... + 0) <= 1,
+                      "coppice::Pipeline: more than one wording is listed; keep one");
+        static_assert((policy<P> + ... + 0) >= 1,
+                      "coppice::Pipeline: no policy is listed; write for instance "
+                      "coppice::Pipeline<coppice::KeepRecent<5>>");
+        static_assert(names_are_distinct<P...>(),
+                      "coppice::Pipeline: the same part, or two of one `name`, are listed; list it once and "
+                      "set its fields");
+        constexpr std::size_t wording_at = position<wording<P>...>();
+        using Wording = std::tuple_element_t<wording_at, std::tuple<P..., PlainWording>>;
+        static_assert(
+            previewing_wording<Wording> || !(needs_preview_v<P> || ...),
+            "coppice::Pipeline: this wording writes no previews, which a policy here needs; give it "
+            "`void preview(std::string&, const PreviewFacts&) const`, or use PlainWording");
+    }
     return true;
 }
 
@@ -138,7 +160,7 @@ class Pipeline {
     static_assert(detail::check_list<Parts...>());
 
 public:
-    constexpr Pipeline() requires(sizeof...(Parts) > 0) { validate(); }
+    constexpr Pipeline() { validate(); }
     constexpr explicit Pipeline(Parts... parts) requires(sizeof...(Parts) > 0) : parts_(std::move(parts)...) {
         validate();
     }
@@ -185,7 +207,8 @@ public:
                                    name_of(chosen.engage.unit));
             }
         }
-        return fmt::format("the cadence {} keeps the history as it is", std::string_view(chosen.name));
+        return fmt::format("at no request so far the cadence {} lets the history change",
+                           std::string_view(chosen.name));
     }
 
 private:

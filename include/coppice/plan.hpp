@@ -198,8 +198,10 @@ public:
         decision.text_at = texts_.size();
         joined_.clear();
         append_joined_text(entry, joined_);
-        const bool worded = wording_.preview(
-            texts_, {.content = joined_, .reference = reference, .size = transcript_->size(result)});
+        const PreviewFacts facts{
+            .content = joined_, .reference = reference, .size = transcript_->size(result)};
+        bool worded = false;
+        append([&](std::string& out) { worded = wording_.preview(out, facts); });
         decision.text_size = texts_.size() - decision.text_at;
         if (!worded || !fits(entry, decision, false)) {
             texts_.resize(mark);
@@ -303,6 +305,8 @@ private:
         }
     }
 
+    // Duplicates hang in a list of their original: `first_duplicate` of the original, then `next_duplicate`. The
+    // list stands as long as the original keeps its content; when that goes, each becomes an ordinary stub.
     struct Decision {
         Fate fate = Fate::keep;
         std::string_view reason{};
@@ -340,6 +344,8 @@ private:
     }
 
     bool allowed(std::size_t entry, Fate fate, std::string_view text, bool assume_read = false) const {
+        // nobody would know it again
+        if (fate != Fate::spill && text.size() > wording_.longest) { return false; }
         const Proposal proposal{entry, fate, text, assume_read};
         for (const detail::AnyGuard& guard : guards_) {
             if (!guard.allows(guard.model, *transcript_, proposal)) { return false; }
@@ -373,6 +379,14 @@ private:
         return shrinks && allowed(entry, decision.fate, text, assume_read);
     }
 
+    // a wording gets a string of its own: whatever it does to it, the other texts stay
+    template <class Write>
+    void append(Write write) {
+        worded_.clear();
+        write(worded_);
+        texts_ += worded_;
+    }
+
     bool propose_stub(std::size_t entry, bool duplicate, bool assume_read, Decision& decision) {
         decision.fate = Fate::stub;
         decision.reference_at = decisions_[entry].reference_at;
@@ -381,7 +395,7 @@ private:
         ResultFacts facts = facts_of(entry);
         facts.duplicate = duplicate;
         if (decision.reference_size != 0) { facts.reference = reference_ = reference(entry); }
-        wording_.result(texts_, facts);
+        append([&](std::string& out) { wording_.result(out, facts); });
         decision.text_size = texts_.size() - decision.text_at;
         return fits(entry, decision, assume_read);
     }
@@ -390,7 +404,7 @@ private:
         const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry);
         if (!open || part.kind != Part::Kind::image) { return false; }
         piece.text_at = texts_.size();
-        wording_.image(texts_, facts_of(entry));
+        append([&](std::string& out) { wording_.image(out, facts_of(entry)); });
         piece.text_size = texts_.size() - piece.text_at;
         piece.after = transcript_->text_block(measure(text_of(piece)), part.cache_mark);
         const bool shrinks = piece.after.bytes < transcript_->serialised(part).bytes;
@@ -412,9 +426,10 @@ private:
             return false;
         }
         piece.text_at = texts_.size();
-        wording_.field(texts_, {.tool = decoded(call.tool, tool_),
-                                .field = decoded(subject.name, identity_),
-                                .size = subject.text.plain()});
+        const FieldFacts facts{.tool = decoded(call.tool, tool_),
+                               .field = decoded(subject.name, identity_),
+                               .size = subject.text.plain()};
+        append([&](std::string& out) { wording_.field(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
         piece.after = measure(text_of(piece)).serialised();
         const bool shrinks = piece.after.bytes < subject.text.most() + 2 ||
@@ -551,6 +566,7 @@ private:
     std::vector<Node> replaced_;
     Scratch scratch_;
     // decoding buffers, kept for their capacity
+    std::string worded_;
     std::string tool_, identity_, first_, last_, kept_last_, joined_, reference_;
 };
 

@@ -13,6 +13,9 @@ namespace coppice {
 /// and writes the plan. It is a pure function of both: no clock, no counter, no state between calls. Running
 /// it on its own output plans nothing.
 ///
+/// Calls and results are entries of their own, and both know the tool. What cannot be cleared, a call for
+/// instance, `clear` refuses; nothing has to be checked before.
+///
 /// Exemplar
 ///
 ///     struct ClearGlobs {

@@ -154,7 +154,7 @@ public:
         return extent_.plain;
     }
 
-    /// And what its spelling as JSON adds.
+    /// The decoded text, and how many characters more its spelling as JSON has.
     TextExtent extent() const {
         plain();
         if (!escapes_known_) {

@@ -143,7 +143,13 @@ protected:
     Source& operator=(const Source&) = default;
 };
 
-/// A message history as a flat list, free of JSON. A reader fills it; it points into the document it was
+/// A message history as a flat list, free of JSON.
+///
+/// Entries stand in the order of the document: calls, results, and everything else, each with its message and
+/// block. The first `horizon()` messages are open to change, and `entries()` gives theirs alone; of these, results
+/// after the last assistant message, and their calls, are `unread`. `all()` goes on behind the horizon; `peer`
+/// counts in it.
+/// A reader fills it; it points into the document it was
 /// read from and is valid as long as that does not change. Sizes are worked out when somebody asks: use one
 /// transcript in one thread.
 class Transcript {

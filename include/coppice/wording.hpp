@@ -58,7 +58,8 @@ enum class Shape { as_it_was, always_blocks };
 ///
 /// Its texts are passive statements in printable ASCII without quotes or backslashes, so that they have one
 /// spelling at any depth of JSON. `recognise` knows its own texts by their exact grammar and bounds, never by
-/// how they begin, and `longest` bounds every text but previews.
+/// how they begin. `longest` bounds every text but previews, in bytes; a longer one is not written. What
+/// `recognise` does not know again counts as content the next time: pruning twice would prune more.
 ///
 /// Exemplar
 ///

@@ -116,7 +116,7 @@ TEST_CASE("stepped: before the first step nothing changes and the report says wh
     const Pruned p = pruned(session_of_sizes({3000, 3000}),
                             coppice::Pipeline{coppice::KeepRecent<0>{}, coppice::Stepped<9>{}});
     CHECK(p.unchanged());
-    CHECK(p.report.why == "the cadence stepped keeps the history as it is");
+    CHECK(p.report.why == "at no request so far the cadence stepped lets the history change");
 }
 
 TEST_CASE("stepped: a step at which the body was too small does not count") {

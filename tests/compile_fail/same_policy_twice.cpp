@@ -1,4 +1,4 @@
-// expect: coppice::Pipeline: the same part is listed twice
+// expect: coppice::Pipeline: the same part, or two of one `name`, are listed
 #include <coppice/coppice.hpp>
 
 #if COPPICE_FAIL

@@ -192,7 +192,7 @@ TEST_CASE("ceiling: looks at the history up to the horizon and owns up to what l
     CHECK(p.report.horizon == 5);
     CHECK(p.unchanged());
     CHECK(p.report.under_target == false);
-    CHECK(p.report.ceiling_why == "messages behind the horizon");
+    CHECK(p.report.ceiling_why == "the messages since the last change stay whole");
 }
 
 TEST_CASE("ceiling: what nobody looked at is not reported") {

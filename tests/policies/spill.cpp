@@ -230,7 +230,7 @@ TEST_CASE(
     CHECK(fates(p) == "---");
     CHECK(p.report.under_target == false);
     CHECK_FALSE(p.report.ceiling_why.empty());
-    CHECK(p.report.ceiling_why != "messages behind the horizon");
+    CHECK(p.report.ceiling_why != "the messages since the last change stay whole");
 }
 
 TEST_CASE("spill: a duplicate of a spilled result points at it and both are stored") {

@@ -98,9 +98,10 @@ inline void fill_report(Workspace& workspace, Report& report) {
     if (const auto& ceiling = plan.ceiling()) {
         report.under_target = !plan.whole_body_exceeds(ceiling->target);
         if (!*report.under_target) {
-            report.ceiling_why = !ceiling->why.empty()                ? ceiling->why
-                                 : plan.body_exceeds(ceiling->target) ? "contents that could not be stored"
-                                                                      : "messages behind the horizon";
+            report.ceiling_why = !ceiling->why.empty() ? ceiling->why
+                                 : plan.body_exceeds(ceiling->target)
+                                     ? "contents that could not be stored"
+                                     : "the messages since the last change stay whole";
         }
     }
 }

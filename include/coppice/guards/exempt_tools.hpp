@@ -9,17 +9,20 @@
 namespace coppice {
 
 /// Tools whose output steers the rest of the session: plans, to-do lists, loaded skills.
-inline constexpr std::array<std::string_view, 8> steering_tools = {
-    "skill", "Skill", "task", "todowrite", "todoread", "TodoWrite", "TodoRead", "ExitPlanMode",
+inline constexpr std::array<std::string_view, 7> steering_tools = {
+    "skill", "Skill", "todowrite", "todoread", "TodoWrite", "TodoRead", "ExitPlanMode",
 };
 
-/// Calls and results of the named tools stay as they are, also under a ceiling. A name covers a tool behind a
+/// Calls and results of the named tools (upper and lower case matter) stay as they are, also under a ceiling. A name covers a tool behind a
 /// server prefix too: `skill` covers `mcp__team__skill`. The name of a result is that of its own call
 /// (anomalyco/opencode #32189).
+///
+///     static constexpr std::array<std::string_view, 2> mine = {"Plan", "run_tests"};
+///     coppice::ExemptTools{.tools = mine}
 struct ExemptTools {
     static constexpr std::string_view name = "exempt_tools";
 
-    std::span<const std::string_view> tools = steering_tools;
+    std::span<const std::string_view> tools = steering_tools;  ///< not owned; outlives the pipeline
 
     bool allows(const Transcript& transcript, const Proposal& proposal) const {
         std::string scratch;

@@ -70,18 +70,18 @@ inline void clear_bulky_inputs(const Transcript& transcript, Plan& plan, BulkyIn
 /// keeps          the inputs of the newest `keep` calls that have something to clear (of all calls, with
 ///                `count_every_call`); everywhere path, command, ids, numbers and every field not named
 /// changes        each named field of at least `min`, at the top level and in arrays of objects one level
-/// down
-///                (`edits[].new_string`): the whole value becomes a stub, never a part of it, so that no
+///                down (`edits[].new_string`): the whole value becomes a stub, never a part of it, so that no
 ///                model takes it for text to write (NousResearch/hermes-agent #83435)
 /// does nothing   to calls that are unanswered, or whose result the model has not read; deeper inside the
-/// input
+///                input
 template <std::size_t Keep = 5, Size Min = Size{2000}, bool CountEveryCall = false>
 struct BulkyInputClear {
     static constexpr std::string_view name = "bulky_input_clear";
 
     std::size_t keep = Keep;  ///< calls
     Size min = Min;           ///< a bulky field has at least this
-    std::span<const std::string_view> fields = bulky_input_fields;
+    std::span<const std::string_view> fields =
+        bulky_input_fields;  ///< names; not owned, outlives the pipeline
     bool count_every_call = CountEveryCall;
 
     constexpr void validate() const {

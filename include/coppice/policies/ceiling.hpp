@@ -65,12 +65,12 @@ inline void enforce_ceiling(const Transcript& transcript, Plan& plan, const Ceil
 
 /// A bound on the whole body, enforced after the gentler policies: list it last.
 ///
-/// keeps          the newest `keep` big results that could be cleared, whatever the pressure; all text of the
-/// user changes        oldest first, one pass: big results and bulky inputs, then small results, until the
-/// body has at
-///                most `target`
-/// does nothing   when the body fits; below the floor; the report says whether the target was reached, and if
-///                not, why
+/// keeps          the newest `keep` big results that could be cleared, whatever the pressure; all text of
+///                the user
+/// changes        oldest first, one pass: big results and bulky inputs, then small results, until the body
+///                has at most `target`
+/// does nothing   when the body fits; below the floor; the report says whether the body is under the
+///                target, and if not, why
 template <Size Target = Size{120'000}, std::size_t Keep = 2, Size Big = Size{2000},
           Size Above = Size{80, Big.unit}, bool CountUnread = false>
 struct Ceiling {
@@ -80,7 +80,8 @@ struct Ceiling {
     std::size_t keep = Keep;  ///< big results: the floor
     Size big = Big;           ///< a result or input field of at least this is big
     Size above = Above;       ///< results up to this are never touched
-    std::span<const std::string_view> fields = bulky_input_fields;
+    std::span<const std::string_view> fields =
+        bulky_input_fields;           ///< names; not owned, outlives the pipeline
     bool count_unread = CountUnread;  ///< whether unread results count towards the floor
 
     constexpr void validate() const {

@@ -126,9 +126,8 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
 /// keeps          the newest of equal results, with its text, media and error flag
 /// changes        the older ones into a stub each that says so
 /// does nothing   to results shorter than `min`; where anything differs (one byte, the order of parts, the
-/// error
-///                flag, with `SameCall::required` also tool or arguments: HKUDS/nanobot #4581); where the
-///                newest copy does not stay: a stub that points at it would not be true
+///                error flag, with `SameCall::required` also tool or arguments: HKUDS/nanobot #4581); where
+///                the newest copy does not stay: a stub that points at it would not be true
 ///
 /// Sizes are compared first, then hashes, then bytes.
 template <Size Min = Size{200}, SameCall Call = SameCall::required, bool MediaOnly = true>

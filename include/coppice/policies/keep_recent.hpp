@@ -55,10 +55,10 @@ inline void keep_recent_apart(const Transcript& transcript, Plan& plan, std::siz
 ///
 /// keeps          the newest `keep` results of at least `big`; the images of the newest `keep_images` results
 ///                that show any, in a window of their own, so that screenshots do not push text out
-/// changes        older big results into a stub each; older images into one line each, the text beside them
-/// stays does nothing   to smaller results (`SmallAging`), and to what cannot be cleared: stubs, duplicates,
-/// exempt and
-///                unread results; none of these takes a place among those kept
+/// changes        older big results into a stub each; older images into one line each, the text beside
+///                them stays
+/// does nothing   to smaller results (`SmallAging`), and to what cannot be cleared: stubs, duplicates,
+///                exempt and unread results; none of these takes a place among those kept
 ///
 /// With `keep_images = share_window` a result with an image counts as big whatever its text, and is cleared
 /// whole.

@@ -46,11 +46,10 @@ template <std::size_t Keep = 30, Size Above = Size{80}, Size Big = Size{2000}, b
 struct SmallAging {
     static constexpr std::string_view name = "small_aging";
 
-    std::size_t keep = Keep;  ///< results
-    Size above = Above;       ///< a small result exceeds this
-    Size big = Big;           ///< and is shorter than this
-    bool count_unread =
-        CountUnread;  ///< whether results that the model has not read yet count among those kept
+    std::size_t keep = Keep;          ///< results
+    Size above = Above;               ///< a small result exceeds this
+    Size big = Big;                   ///< and is shorter than this
+    bool count_unread = CountUnread;  ///< whether unread results take a place among those kept
 
     constexpr void validate() const {
         if (above.unit != big.unit) {

@@ -91,6 +91,7 @@ using OpenSwarm =
              BulkyInputClear<5, utf16(2000), true>, Ceiling<utf16(120'000), 2, utf16(2000), utf16(80), true>,
              OpenSwarmWording>;
 
+/// `when` replaces the whole cadence, its threshold included.
 template <cadence Cadence = EveryRequest<utf16(300'000)>>
 constexpr OpenSwarm<Cadence> openswarm(Cadence when = {}) {
     return OpenSwarm<Cadence>(when, {}, {}, {}, {}, {}, {});

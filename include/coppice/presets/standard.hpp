@@ -21,6 +21,7 @@ using Standard = Pipeline<Cadence, ExemptTools, SmallAging<40, Size{400}, Size{2
                           KeepRecent<8, Size{2000}, 3>, BulkyInputClear<5, Size{1000}>,
                           Ceiling<Size{400'000}, 4, Size{2000}, Size{400}>, PlainWording>;
 
+/// `when` replaces the whole cadence, its threshold included: `standard(Stepped<20, Size{100'000}>{})`.
 template <cadence Cadence = Stepped<10, Size{100'000}>>
 constexpr Standard<Cadence> standard(Cadence when = {}) {
     return Standard<Cadence>(when, {}, {}, {}, {}, {}, {}, {});
