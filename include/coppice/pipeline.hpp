@@ -14,8 +14,6 @@
 #include <coppice/report.hpp>
 #include <coppice/wording.hpp>
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstddef>
 #include <string>
@@ -203,12 +201,17 @@ public:
                       }) {
             if (!transcript.body_at_least(transcript.messages.size(), chosen.engage)) {
                 const std::size_t size = transcript.body().in(chosen.engage.unit);
-                return fmt::format("the body has {} of {} {}", size, chosen.engage.value,
-                                   name_of(chosen.engage.unit));
+                std::string why = "the body has ";
+                append_number(why, size);
+                why += " of ";
+                append_number(why, chosen.engage.value);
+                why += ' ';
+                return why.append(name_of(chosen.engage.unit));
             }
         }
-        return fmt::format("at no request so far the cadence {} lets the history change",
-                           std::string_view(chosen.name));
+        return std::string("at no request so far the cadence ")
+            .append(chosen.name)
+            .append(" lets the history change");
     }
 
 private:

@@ -3,6 +3,8 @@
 
 #include <coppice/measure.hpp>
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -237,6 +239,12 @@ inline std::string_view last_line(std::string_view text) {
     text = trimmed(text);
     const std::size_t line = text.rfind('\n');
     return line == std::string_view::npos ? text : trimmed(text.substr(line + 1));
+}
+
+/// Appends a number in decimal. Lighter to compile than a format string: every host compiles it.
+inline void append_number(std::string& out, std::size_t number) {
+    const fmt::format_int digits(number);
+    out.append(digits.data(), digits.size());
 }
 
 /// Appends at most `limit` characters of `text` as printable ASCII without quotes, backslashes and square

@@ -180,14 +180,14 @@ public:
 
     /// The entries up to the horizon: all that a policy sees.
     std::span<const Entry> entries() const { return {all_.data(), visible_}; }
-    std::span<const Entry> all() const { return all_; }
-    std::span<Entry> all() { return all_; }
+    std::span<const Entry> all() const { return {all_.data(), all_.size()}; }
+    std::span<Entry> all() { return {all_.data(), all_.size()}; }
 
     std::span<const Part> parts_of(const Entry& entry) const {
-        return std::span(parts).subspan(entry.first_part, entry.part_count);
+        return {parts.data() + entry.first_part, entry.part_count};
     }
     std::span<const Field> fields_of(const Entry& entry) const {
-        return std::span(fields).subspan(entry.first_field, entry.field_count);
+        return {fields.data() + entry.first_field, entry.field_count};
     }
 
     /// Size of a result: its joined text, with documents and unknown parts as serialised. Images and own

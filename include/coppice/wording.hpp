@@ -4,11 +4,8 @@
 #include <coppice/measure.hpp>
 #include <coppice/text.hpp>
 
-#include <fmt/format.h>
-
 #include <concepts>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -162,8 +159,9 @@ struct PlainWording {
     Shape shape = Shape::as_it_was;
 
     void result(std::string& out, const ResultFacts& facts) const {
-        const auto end = [&out] { return std::back_inserter(out); };
-        fmt::format_to(end(), "{}{} characters", result_open, facts.size.chars);
+        out += result_open;
+        append_number(out, facts.size.chars);
+        out += " characters";
         count(out, facts.images, "image");
         count(out, facts.documents, "document");
         count(out, facts.others, "other part");
@@ -187,7 +185,9 @@ struct PlainWording {
     }
 
     void field(std::string& out, const FieldFacts& facts) const {
-        fmt::format_to(std::back_inserter(out), "{}{} characters; ", field_open, facts.size.chars);
+        out += field_open;
+        append_number(out, facts.size.chars);
+        out += " characters; ";
         append_safe(out, facts.field, tool_limit);
         out += ']';
     }
@@ -210,8 +210,11 @@ struct PlainWording {
         const std::string_view middle =
             facts.content.substr(head.size(), facts.content.size() - head.size() - tail.size());
         out += head;
-        fmt::format_to(std::back_inserter(out), "{}{} of {} characters; stored at ", preview_open,
-                       measure_plain(middle).chars, facts.size.chars);
+        out += preview_open;
+        append_number(out, measure_plain(middle).chars);
+        out += " of ";
+        append_number(out, facts.size.chars);
+        out += " characters; stored at ";
         append_safe(out, facts.reference, reference_limit);
         out += preview_close;
         out += tail;
@@ -232,7 +235,11 @@ private:
 
     static void count(std::string& out, std::size_t number, std::string_view what) {
         if (number == 0) { return; }
-        fmt::format_to(std::back_inserter(out), ", {} {}{}", number, what, number == 1 ? "" : "s");
+        out += ", ";
+        append_number(out, number);
+        out += ' ';
+        out += what;
+        if (number != 1) { out += 's'; }
     }
 
     static void line(std::string& out, std::string_view label, std::string_view text) {

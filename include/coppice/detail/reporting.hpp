@@ -4,8 +4,6 @@
 #include <coppice/pipeline.hpp>
 #include <coppice/report.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <exception>
@@ -43,17 +41,23 @@ inline void append_pointer_step(std::string& pointer, std::string_view step) {
     }
 }
 
+inline std::string number(std::size_t value) {
+    std::string digits;
+    append_number(digits, value);
+    return digits;
+}
+
 /// Where inside its block an edit is, as a JSON Pointer (RFC 6901).
 inline std::string path_of(const Transcript& transcript, const Edit& edit) {
     const Entry& entry = transcript.all()[edit.entry];
-    if (edit.part != none) { return fmt::format("/content/{}", edit.part - entry.first_part); }
+    if (edit.part != none) { return "/content/" + number(edit.part - entry.first_part); }
     if (edit.field == none) { return "/content"; }
     const Field& field = transcript.fields[edit.field];
     std::string scratch;
     std::string pointer = "/input";
     if (!field.list.empty()) {
         append_pointer_step(pointer, decoded(field.list, scratch));
-        append_pointer_step(pointer, fmt::format("{}", field.index));
+        append_pointer_step(pointer, number(field.index));
     }
     append_pointer_step(pointer, decoded(field.name, scratch));
     return pointer;

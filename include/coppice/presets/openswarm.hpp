@@ -6,10 +6,7 @@
 #include <coppice/policies.hpp>
 #include <coppice/wording.hpp>
 
-#include <fmt/format.h>
-
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -24,21 +21,26 @@ struct OpenSwarmWording {
     std::size_t big_utf16 = 2000;  ///< from here on a result counts as big
 
     void result(std::string& out, const ResultFacts& facts) const {
-        const auto end = std::back_inserter(out);
         if (facts.duplicate) {
             out += duplicate;
         } else if (facts.images > 0 && facts.size.utf16 < big_utf16) {
             out += screenshot;
         } else if (facts.size.utf16 < big_utf16) {
-            fmt::format_to(end, "{}{}{}", small_open, facts.size.utf16, small_close);
+            out += small_open;
+            append_number(out, facts.size.utf16);
+            out += small_close;
         } else {
-            fmt::format_to(end, "{}{}{}{}", big_open, facts.size.utf16, big_middle,
-                           facts.images > 0 ? with_screenshot : without_screenshot);
+            out += big_open;
+            append_number(out, facts.size.utf16);
+            out += big_middle;
+            out += facts.images > 0 ? with_screenshot : without_screenshot;
         }
     }
 
     void field(std::string& out, const FieldFacts& facts) const {
-        fmt::format_to(std::back_inserter(out), "[{}{}", facts.size.utf16, field_close);
+        out += '[';
+        append_number(out, facts.size.utf16);
+        out += field_close;
     }
 
     void image(std::string& out, const ResultFacts&) const { out += screenshot; }
