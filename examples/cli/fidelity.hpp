@@ -63,15 +63,16 @@ inline bool same_number(std::string_view left, std::string_view right) {
 
 }  // namespace detail
 
-/// How deep the arrays and objects of valid JSON are nested. nlohmann's `dump` calls itself once a level
-/// (nlohmann/json #5387), so a program has to look before it writes.
+/// How deep the arrays and objects of JSON are nested, valid or not. nlohmann's `dump` calls itself once a
+/// level (nlohmann/json #5387), and so does the copy that an ordered object makes of its members when it
+/// grows, so a program has to look before it parses.
 inline std::size_t depth_of(std::string_view json) {
     detail::Tokens tokens(json);
     std::size_t depth = 0;
     std::size_t deepest = 0;
     for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
         if (token == "{" || token == "[") { deepest = std::max(deepest, ++depth); }
-        if (token == "}" || token == "]") { --depth; }
+        if ((token == "}" || token == "]") && depth > 0) { --depth; }
     }
     return deepest;
 }

@@ -4,9 +4,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace coppice_cli {
 
@@ -15,6 +17,17 @@ struct FileError : std::runtime_error {
     FileError(std::string_view doing, const std::string& path)
         : std::runtime_error(std::string(doing) + " '" + path + "': " + std::strerror(errno)) {}
 };
+
+/// Says something to people. Whether they hear it is none of our business: never fails.
+inline void say(std::string_view words) noexcept { std::fwrite(words.data(), 1, words.size(), stderr); }
+
+/// Whether both names mean one file, and writing one would overwrite the other.
+inline bool same_file(const std::string& left, const std::string& right) {
+    if (left == right) { return true; }
+    if (left == "-" || right == "-") { return false; }
+    std::error_code failed;
+    return std::filesystem::is_regular_file(left, failed) && std::filesystem::equivalent(left, right, failed);
+}
 
 inline std::string read_file(const std::string& path) {
     std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");

@@ -97,6 +97,10 @@ Outcome unchanged(std::string why) {
 
 Outcome run(const Options& options, const std::string& body) {
     if (switched_off(options)) { return unchanged("switched off by OSW_HISTORY_PRUNE"); }
+    // before parsing: ordered_json copies values, and so calls itself once a level, when an object grows
+    if (coppice_cli::depth_of(body) > 1000) {
+        return unchanged("nested too deeply for a DOM to be written again");
+    }
     Json document = Json::parse(body, nullptr, false);
     if (document.is_discarded()) { return unchanged("not valid JSON"); }
     const auto dialect = options.force_dialect ? coppice::Dialect::anthropic : coppice::Dialect::detect;
@@ -108,9 +112,6 @@ Outcome run(const Options& options, const std::string& body) {
         const std::string_view after = margin_after(body);
         const std::string_view value =
             std::string_view(body).substr(before.size(), body.size() - before.size());
-        if (coppice_cli::depth_of(value) > 1000) {
-            return unchanged("nested too deeply for a DOM to be written again");
-        }
         const Fidelity fidelity = coppice_cli::compare(value, document.dump());
         if (fidelity == Fidelity::lossy) {
             return unchanged("writing the body again would lose a duplicate key or digits of a number");
@@ -201,6 +202,12 @@ int run_program(const std::vector<std::string_view>& words) {
         coppice_cli::write_file("-", coppice_cli::version);
         return 0;
     }
+    const bool body_to_out = options.command == Options::Command::prune;
+    const bool report_hits_body = coppice_cli::same_file(options.report, body_to_out ? options.out : "-") ||
+                                  (options.in != "-" && coppice_cli::same_file(options.report, options.in));
+    if (!options.report.empty() && report_hits_body) {
+        throw coppice_cli::UsageError("--report would overwrite the body");
+    }
     const std::string body = coppice_cli::read_file(options.in);
     Outcome outcome = run(options, body);
     outcome.bytes_in = body.size();
@@ -209,7 +216,9 @@ int run_program(const std::vector<std::string_view>& words) {
         coppice_cli::write_file("-", table(options, outcome));
     } else {
         coppice_cli::write_file(options.out, outcome.report.engaged ? outcome.body : body);
-        if (!outcome.report.engaged) { fmt::print(stderr, "coppice: unchanged: {}\n", outcome.report.why); }
+        if (!outcome.report.engaged) {
+            coppice_cli::say(fmt::format("coppice: unchanged: {}\n", outcome.report.why));
+        }
     }
     if (!options.report.empty()) {
         const Json report = report_json(options, outcome);
@@ -217,8 +226,8 @@ int run_program(const std::vector<std::string_view>& words) {
                                 report.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
     }
     if (debugging(options)) {
-        fmt::print(stderr, "[history-prune] {} edits, {} bytes saved\n", outcome.report.edits.size(),
-                   outcome.report.saved_bytes);
+        coppice_cli::say(fmt::format("[history-prune] {} edits, {} bytes saved\n",
+                                     outcome.report.edits.size(), outcome.report.saved_bytes));
     }
     return 0;
 }
@@ -229,10 +238,10 @@ int main(int argc, char** argv) {
     try {
         return run_program(std::vector<std::string_view>(argv + 1, argv + argc));
     } catch (const coppice_cli::UsageError& error) {
-        fmt::print(stderr, "coppice: {}\nusage: see coppice --help\n", error.what());
+        coppice_cli::say(fmt::format("coppice: {}\nusage: see coppice --help\n", error.what()));
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "coppice: {}\n", error.what());
+        coppice_cli::say(fmt::format("coppice: {}\n", error.what()));
         return 1;
     }
 }

@@ -408,14 +408,14 @@ Json to_json(const Report& report) {
     };
     Json out = Json::object();
     out["engaged"] = report.engaged;
-    if (!report.engaged) { out["why"] = report.why; }
+    if (!report.engaged) { out["why"] = text(report.why); }
     out["dialect"] = report.dialect;
     out["saved_bytes"] = report.saved_bytes;
     out["first_changed_message"] = nullptr;
     if (report.first_changed_message) { out["first_changed_message"] = *report.first_changed_message; }
     out["under_target"] = nullptr;
     if (report.under_target) { out["under_target"] = *report.under_target; }
-    if (!report.ceiling_why.empty()) { out["ceiling_why"] = report.ceiling_why; }
+    if (!report.ceiling_why.empty()) { out["ceiling_why"] = text(report.ceiling_why); }
     out["horizon"] = report.horizon;
     Json edits = Json::array();
     for (const EditRecord& edit : report.edits) {
@@ -423,7 +423,7 @@ Json to_json(const Report& report) {
         item["message"] = edit.message;
         item["block"] = edit.block;
         item["path"] = text(edit.path);
-        item["reason"] = edit.reason;
+        item["reason"] = text(edit.reason);
         item["id"] = text(edit.id);
         item["tool"] = text(edit.tool);
         item["replacement"] = text(edit.replacement);
@@ -434,12 +434,14 @@ Json to_json(const Report& report) {
     out["edits"] = std::move(edits);
     Json reasons = Json::object();
     for (const ReasonTotal& total : report.by_reason) {
-        reasons[total.reason] = Json{{"count", total.count}, {"saved_bytes", total.saved_bytes}};
+        reasons[text(total.reason).template get<std::string>()] =
+            Json{{"count", total.count}, {"saved_bytes", total.saved_bytes}};
     }
     out["by_reason"] = std::move(reasons);
     out["unpaired_calls"] = report.unpaired_calls;
     out["unpaired_results"] = report.unpaired_results;
-    out["warnings"] = report.warnings;
+    out["warnings"] = Json::array();
+    for (const std::string& warning : report.warnings) { out["warnings"].push_back(text(warning)); }
     return out;
 }
 

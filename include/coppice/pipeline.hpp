@@ -108,6 +108,13 @@ constexpr bool check_list() {
 inline void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool previews) {
     std::string scratch;
     for (Entry& entry : transcript.all()) {
+        for (const Field& field : transcript.fields_of(entry)) {
+            const Text text = field.text.text();
+            const bool short_enough = text.raw().size() <= (text.escaped() ? 6 : 1) * wording.longest;
+            entry.cleared =
+                entry.cleared ||
+                (short_enough && wording.recognise(decoded(text, scratch)).kind == Recognised::Kind::stub);
+        }
         if (entry.kind != Kind::result) { continue; }
         std::size_t own = 0;
         for (std::size_t i = entry.first_part; i < entry.first_part + entry.part_count; ++i) {
@@ -123,7 +130,7 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
             } else if (found.kind == Recognised::Kind::preview && entry.part_count == 1) {
                 // by its reference in the document where it is spelled there as it reads
                 const std::size_t at = text.raw().find(found.reference);
-                if (at == std::string_view::npos) { continue; }
+                if (at == std::string_view::npos || found.reference.empty()) { continue; }
                 entry.reference = Text(text.raw().substr(at, found.reference.size()));
                 entry.stands_for = found.size;
             }
@@ -308,9 +315,18 @@ private:
                 if constexpr (on_arrival_v<P>) { part.apply(transcript, plan); }
             }
         };
-        transcript.set_horizon(transcript.messages.size());
-        std::apply([&](const Parts&... part) { (arrive(part), ...); }, parts_);
-        transcript.set_horizon(horizon);
+        if constexpr ((on_arrival_v<Parts> || ...)) {
+            for (Entry& entry : transcript.all()) {
+                if (entry.reference.empty()) { entry.stands_for = {}; }
+            }
+            transcript.set_horizon(transcript.messages.size());
+            std::apply([&](const Parts&... part) { (arrive(part), ...); }, parts_);
+            transcript.set_horizon(horizon);
+            // the other policies see what they will see of it from now on
+            for (std::size_t i = 0; i < transcript.all().size(); ++i) {
+                if (plan.spilled(i)) { transcript.all()[i].stands_for = plan.preview_size(i); }
+            }
+        }
         if (horizon == 0) { return; }
         const auto apply = [&](const auto& part) {
             using P = std::remove_cvref_t<decltype(part)>;

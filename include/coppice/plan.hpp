@@ -113,7 +113,7 @@ public:
     bool collapse(std::size_t entry, std::size_t original, std::string_view reason) {
         const Fate fate = decisions_[original].fate;
         const bool stays = fate == Fate::keep || fate == Fate::spill;
-        if (!can_change(entry) || !stays || entry == original) { return false; }
+        if (!can_change(entry) || !stays || entry >= original) { return false; }
         const std::size_t mark = texts_.size();
         Decision decision;
         if (!propose_stub(entry, true, false, decision)) {
@@ -130,10 +130,12 @@ public:
     /// Whether `elide_images` would take this result.
     bool could_elide_images(std::size_t entry, bool assume_read = false) {
         const std::size_t mark = texts_.size();
+        if (transcript_->all()[entry].images == 0) { return false; }
         bool possible = false;
+        const ResultFacts facts = facts_of(entry);
         for (const Part& part : transcript_->parts_of(transcript_->all()[entry])) {
             Piece piece;
-            possible = possible || propose_image(entry, part, assume_read, piece);
+            possible = possible || propose_image(entry, part, facts, assume_read, piece);
             texts_.resize(mark);
         }
         return possible;
@@ -144,10 +146,12 @@ public:
         const Entry& result = transcript_->all()[entry];
         Decision decision;
         decision.fate = Fate::elide;
+        if (result.images == 0) { return false; }
+        const ResultFacts facts = facts_of(entry);
         bool any = false;
         for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
             Piece piece{.changed = true, .reason = reason};
-            if (!propose_image(entry, transcript_->parts[i], false, piece)) { continue; }
+            if (!propose_image(entry, transcript_->parts[i], facts, false, piece)) { continue; }
             decision.after += piece.after;
             changed_parts_[i] = piece;
             any = true;
@@ -188,7 +192,8 @@ public:
     /// `reference`. Whoever proposes it stores the content before the plan is carried out.
     bool spill(std::size_t entry, std::string_view reference, std::string_view reason) {
         const Entry& result = transcript_->all()[entry];
-        if (decisions_[entry].fate != Fate::keep || !is_open_result(entry)) { return false; }
+        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry);
+        if (!open || reference.empty()) { return false; }
         const std::size_t mark = texts_.size();
         Decision decision;
         decision.fate = Fate::spill;
@@ -203,12 +208,17 @@ public:
         bool worded = false;
         append([&](std::string& out) { worded = wording_.preview(out, facts); });
         decision.text_size = texts_.size() - decision.text_at;
-        if (!worded || !fits(entry, decision, false)) {
+        if (!worded || !reads_back(decision) || !fits(entry, decision, false)) {
             texts_.resize(mark);
             return false;
         }
         take(entry, decision, reason);
         return true;
+    }
+
+    /// The size that the next pruning will read from the preview of a spilled result.
+    Extent preview_size(std::size_t entry) const {
+        return wording_.recognise(text_of(decisions_[entry])).size;
     }
 
     /// Takes a promise back: the content could not be stored, so nothing may say that it was.
@@ -353,6 +363,14 @@ private:
         return true;
     }
 
+    // a preview that names another place than the store's, or that is taken for content, loses the content
+    bool reads_back(const Decision& preview) const {
+        const Recognised found = wording_.recognise(text_of(preview));
+        return found.kind == Recognised::Kind::preview &&
+               found.reference ==
+                   std::string_view(texts_).substr(preview.reference_at, preview.reference_size);
+    }
+
     bool writes_blocks(const Entry& result) const {
         return wording_.shape == Shape::always_blocks || result.form != Form::string;
     }
@@ -400,11 +418,12 @@ private:
         return fits(entry, decision, assume_read);
     }
 
-    bool propose_image(std::size_t entry, const Part& part, bool assume_read, Piece& piece) {
+    bool propose_image(std::size_t entry, const Part& part, const ResultFacts& facts, bool assume_read,
+                       Piece& piece) {
         const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry);
         if (!open || part.kind != Part::Kind::image) { return false; }
         piece.text_at = texts_.size();
-        append([&](std::string& out) { wording_.image(out, facts_of(entry)); });
+        append([&](std::string& out) { wording_.image(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
         piece.after = transcript_->text_block(measure(text_of(piece)), part.cache_mark);
         const bool shrinks = piece.after.bytes < transcript_->serialised(part).bytes;
@@ -539,13 +558,26 @@ private:
 
     void relabel_duplicates(std::size_t original) {
         const std::string_view reason = decisions_[original].reason;
-        std::size_t duplicate = decisions_[original].first_duplicate;
-        decisions_[original].first_duplicate = none;
-        while (duplicate != none) {
-            const std::size_t next = decisions_[duplicate].next_duplicate;
-            undo(duplicate);
-            clear(duplicate, reason);
-            duplicate = next;
+        // a duplicate may have duplicates of its own, to any depth
+        relabelled_.assign(1, original);
+        while (!relabelled_.empty()) {
+            const std::size_t gone = relabelled_.back();
+            relabelled_.pop_back();
+            std::size_t duplicate = decisions_[gone].first_duplicate;
+            decisions_[gone].first_duplicate = none;
+            while (duplicate != none) {
+                const std::size_t next = decisions_[duplicate].next_duplicate;
+                undo(duplicate);
+                const std::size_t mark = texts_.size();
+                Decision decision;
+                if (propose_stub(duplicate, false, false, decision)) {
+                    take(duplicate, decision, reason);
+                    relabelled_.push_back(duplicate);
+                } else {
+                    texts_.resize(mark);
+                }
+                duplicate = next;
+            }
         }
     }
 
@@ -564,6 +596,7 @@ private:
     Extent open_size_{};
     Extent newer_size_{};
     std::vector<Node> replaced_;
+    std::vector<std::size_t> relabelled_;
     Scratch scratch_;
     // decoding buffers, kept for their capacity
     std::string worded_;

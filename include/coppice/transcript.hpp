@@ -78,6 +78,7 @@ struct Entry {
     bool immutable = false;          ///< the provider's rules forbid every change
     bool nested_cache_mark = false;  ///< a cache mark deeper than its parts
     bool stub = false;               ///< a result that is nothing but one of our own stubs
+    bool cleared = false;            ///< a call that lost fields of its input to an earlier pruning
     std::size_t message = 0;
     std::size_t block = 0;
     std::size_t peer = none;    ///< the call of a result, the result of a call
@@ -96,7 +97,7 @@ struct Entry {
     std::size_t others = 0;
     std::size_t cache_marks = 0;  ///< on its parts
     Text reference{};             ///< where the full content is, when the result is one of our previews
-    Extent stands_for{};          ///< of a preview: the size of the full content
+    Extent stands_for{};          ///< of a preview, written or planned: the size of the full content
     Node content{};               ///< the content of a result, the input of a call
 };
 
@@ -193,7 +194,7 @@ public:
     /// Size of a result: its joined text, with documents and unknown parts as serialised. Images and own
     /// stubs count nothing.
     Extent size(const Entry& result) const {
-        if (!result.reference.empty()) { return result.stands_for; }
+        if (result.stands_for.bytes > 0) { return result.stands_for; }
         Extent sum;
         for (const Part& part : parts_of(result)) {
             if (part.kind == Part::Kind::text) { sum += part.text.plain(); }
@@ -204,7 +205,7 @@ public:
 
     /// Whether `size(result)` is at least this much. Most results are told by their bytes alone.
     bool at_least(const Entry& result, Size wanted) const {
-        if (result.reference.empty() && result.documents + result.others == 0) {
+        if (result.stands_for.bytes == 0 && result.documents + result.others == 0) {
             std::size_t least = 0;
             std::size_t most = 0;
             for (const Part& part : parts_of(result)) {
@@ -218,7 +219,8 @@ public:
         return size(result).at_least(wanted);
     }
     bool exceeds(const Entry& result, Size wanted) const {
-        return at_least(result, {wanted.value + 1, wanted.unit});
+        // nothing exceeds the largest number
+        return wanted.value + 1 != 0 && at_least(result, {wanted.value + 1, wanted.unit});
     }
 
     /// The content of a result as it stands in the body.

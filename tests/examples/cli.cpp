@@ -216,6 +216,33 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
     CHECK(coppice(folder, "--version").out == "coppice " COPPICE_VERSION "\n");
 }
 
+TEST_CASE("program: a report never lands on the body") {
+    const Folder folder;
+    const std::string body = session(300);
+    folder.write("in.json", body);
+    const std::string in = " '" + folder.at("in.json") + "'";
+    folder.write("out.json", "kept");
+    CHECK(coppice(folder,
+                  "prune --report '" + folder.at("out.json") + "'" + in + " '" + folder.at("out.json") + "'")
+              .exit_code == 2);
+    CHECK(folder.read("out.json") == "kept");
+    CHECK(coppice(folder, "prune --report" + in + in).exit_code == 2);
+    const bool same = folder.read("in.json") == body;
+    CHECK(same);
+}
+
+TEST_CASE("program: a file may be pruned in place, and a closed stderr does not matter") {
+    const Folder folder;
+    folder.write("in.json", session(300));
+    const std::string in = " '" + folder.at("in.json") + "'";
+    const Run expected = coppice(folder, "prune" + in);
+    CHECK(coppice(folder, "prune" + in + in).exit_code == 0);
+    const bool same = folder.read("in.json") == expected.out;
+    CHECK(same);
+    CHECK(coppice(folder, "prune" + in + " 2>&-").exit_code == 0);
+    CHECK(coppice(folder, "prune" + in + " /dev/full").exit_code == 1);
+}
+
 TEST_CASE("program: a cadence on the command line replaces the preset's own") {
     const Folder folder;
     folder.write("in.json", session(300));

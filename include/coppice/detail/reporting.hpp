@@ -50,7 +50,9 @@ inline std::string number(std::size_t value) {
 /// Where inside its block an edit is, as a JSON Pointer (RFC 6901).
 inline std::string path_of(const Transcript& transcript, const Edit& edit) {
     const Entry& entry = transcript.all()[edit.entry];
-    if (edit.part != none) { return "/content/" + number(edit.part - entry.first_part); }
+    if (edit.part != none && entry.form == Form::blocks) {
+        return "/content/" + number(edit.part - entry.first_part);
+    }
     if (edit.field == none) { return "/content"; }
     const Field& field = transcript.fields[edit.field];
     std::string scratch;

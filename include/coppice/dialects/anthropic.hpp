@@ -58,6 +58,7 @@ public:
 private:
     void read_messages(Value messages) {
         pairs_.clear();
+        server_pairs_.clear();
         Role before = Role::other;
         std::size_t steps = 0;
         std::size_t user_turns = 0;
@@ -73,6 +74,7 @@ private:
             steps += turn_starts;
             if (turn_starts) {
                 pairs_.next_turn();
+                server_pairs_.next_turn();
                 programmatic_ = false;
                 server_calls_ = 0;
             }
@@ -143,20 +145,21 @@ private:
             const bool speech = is(type, "text") || is(type, "image") || is(type, "document");
             user_content_ = user_content_ || role == Role::user;
             if (is(type, "compaction")) { compacted_ = out_.all().size(); }
-            if (!speech && role == Role::assistant) { count_server_call(type); }
+            if (!speech && role == Role::assistant) { count_server_call(block, type); }
             add(speech ? speech_of(role) : Kind::opaque, message, index);
         }
     }
 
-    void count_server_call(Text type) {
+    void count_server_call(Value block, Text type) {
         constexpr std::string_view suffix = "_tool_result";
         std::string scratch;
         const std::string_view name = decoded(type, scratch);
         if (name == "server_tool_use" || name == "mcp_tool_use") {
             ++server_calls_;
+            server_pairs_.arm(block.peek("id"), server_calls_);
         } else if (server_calls_ > 0 && name.size() > suffix.size() &&
                    name.substr(name.size() - suffix.size()) == suffix) {
-            --server_calls_;
+            server_calls_ -= server_pairs_.answer(block.peek("tool_use_id")) != none ? 1 : 0;
         }
     }
 
@@ -277,7 +280,7 @@ private:
             if (is(key, "text") && value.type() == JsonType::string) {
                 part.kind = Part::Kind::text;
                 part.text = MeasuredText(value.text());
-            } else if (is(key, "cache_control") && value.type() == JsonType::object) {
+            } else if (is(key, "cache_control") && is_mark(value)) {
                 part.cache_mark = top_level ? value.node() : Node{};
             } else if (!is(key, "type")) {
                 plain = false;
@@ -286,13 +289,16 @@ private:
         part.plain = plain && part.kind == Part::Kind::text;
     }
 
+    // clients that write out every field write null for "no mark"; it goes along like one
+    static bool is_mark(Value value) {
+        return value.type() == JsonType::object || value.type() == JsonType::null;
+    }
+
     // of a part with more to it than text
     void read_marks(Value item, bool top_level, Part& part, Entry& result) {
         if (top_level) {
             item.members([&](Text key, Value value) {
-                if (same_text(key, out_.block.mark_key) && value.type() == JsonType::object) {
-                    part.cache_mark = value.node();
-                }
+                if (same_text(key, out_.block.mark_key) && is_mark(value)) { part.cache_mark = value.node(); }
             });
         }
         const std::size_t own = part.cache_mark ? 1 : 0;
@@ -329,6 +335,7 @@ private:
 
     Transcript& out_;
     detail::Pairs pairs_;
+    detail::Pairs server_pairs_;
     bool evidence_ = false;
     bool foreign_ = false;
     bool user_content_ = false;

@@ -91,6 +91,9 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
         // what once told two results with elided images apart is gone
         const bool whole = !entry.stub && entry.elided == 0 && entry.part_count > 0;
         if (entry.kind != Kind::result || !whole) { return false; }
+        // and what once told two calls apart
+        const bool call_counts = options.same_call == SameCall::required && entry.peer != none;
+        if (call_counts && transcript.all()[entry.peer].cleared) { return false; }
         if (!options.media_only && !transcript.at_least(entry, bytes(1))) { return false; }
         return entry.images > 0 || transcript.at_least(entry, options.min);
     };
