@@ -199,7 +199,7 @@ int run_program(const std::vector<std::string_view>& words) {
         return 0;
     }
     if (options.command == Options::Command::version) {
-        coppice_cli::write_file("-", coppice_cli::version);
+        coppice_cli::write_file("-", coppice_cli::version_line);
         return 0;
     }
     const bool body_to_out = options.command == Options::Command::prune;

@@ -33,7 +33,7 @@ inline constexpr std::string_view usage =
     "prints\n"
     "a line of figures on stderr.\n";
 
-inline constexpr std::string_view version = "coppice " COPPICE_VERSION "\n";
+inline constexpr std::string_view version_line = "coppice " COPPICE_VERSION "\n";
 
 struct Options {
     enum class Command { prune, explain, help, version };
