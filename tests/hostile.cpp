@@ -9,6 +9,8 @@
 
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -191,4 +193,26 @@ TEST_CASE("hostile: a wording that assigns instead of appending does not reach t
 TEST_CASE("hostile: a text over the bound of its wording is not written") {
     Json body = body_of(Json::array({call_of("a", Json::object()), result_of("a", std::string(9000, 'x'))}));
     CHECK_FALSE(coppice::prune(body, coppice::Pipeline{coppice::KeepRecent<0>{}, Wordy{}}).engaged);
+}
+
+TEST_CASE(
+    "hostile: documents and unknown parts are not lost without a word, and signed ones are not lost at all") {
+    const auto with = [](Json part) {
+        return body_of(
+            Json::array({call_of("a", Json::object()),
+                         result_of("a", Json::array({{{"type", "text"}, {"text", std::string(9000, 'x')}},
+                                                     std::move(part)}))}));
+    };
+    const auto openswarm = coppice::presets::openswarm(coppice::EveryRequest<>{});
+    const coppice::Pipeline pipeline{coppice::KeepRecent<0>{}, coppice::OpenSwarmWording{}};
+    Json document =
+        with({{"type", "document"}, {"source", {{"type", "text"}, {"data", std::string(900, 'd')}}}});
+    CHECK(coppice::prune(document, pipeline).warnings ==
+          std::vector<std::string>{"1 documents were cleared with their results"});
+    Json unknown = with({{"type", "hologram"}, {"data", std::string(900, 'd')}});
+    CHECK(coppice::prune(unknown, pipeline).warnings ==
+          std::vector<std::string>{"1 parts of an unknown kind were cleared with their results"});
+    Json sealed = with({{"type", "audio"}, {"inner", {{"encrypted_content", "ZZZZ"}}}});
+    CHECK_FALSE(coppice::prune(sealed, pipeline).engaged);
+    CHECK_FALSE(coppice::prune(sealed, openswarm).engaged);
 }

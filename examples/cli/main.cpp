@@ -122,6 +122,9 @@ Outcome run(const Options& options, const std::string& body) {
                 "some numbers or strings have another spelling of the same value");
         }
         outcome.body.append(before).append(document.dump()).append(after);
+        if (outcome.body.size() >= body.size()) {
+            return unchanged("writing the numbers of the body again would take more than the edits save");
+        }
         return outcome;
     });
 }

@@ -76,8 +76,14 @@ inline void fill_report(Workspace& workspace, Report& report) {
         report.unpaired_results += entry.kind == Kind::result && entry.peer == none;
     }
     std::string scratch;
+    std::size_t documents = 0;
+    std::size_t others = 0;
     plan.for_each_edit([&](const Edit& edit) {
         const Entry& entry = transcript.all()[edit.entry];
+        if (edit.part == none && edit.field == none) {
+            documents += entry.documents;
+            others += entry.others;
+        }
         EditRecord record;
         record.message = entry.message;
         record.block = entry.block;
@@ -101,6 +107,14 @@ inline void fill_report(Workspace& workspace, Report& report) {
         report.edits.push_back(std::move(record));
     });
     report.engaged = !report.edits.empty();
+    // not every wording says so in the stub
+    if (documents > 0) {
+        report.warnings.push_back(number(documents) + " documents were cleared with their results");
+    }
+    if (others > 0) {
+        report.warnings.push_back(number(others) +
+                                  " parts of an unknown kind were cleared with their results");
+    }
     if (const auto& ceiling = plan.ceiling()) {
         report.under_target = !plan.whole_body_exceeds(ceiling->target);
         if (!*report.under_target) {

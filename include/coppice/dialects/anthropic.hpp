@@ -267,6 +267,12 @@ private:
         } else if (is(type, "tool_reference")) {
             result.immutable = true;  // the tools that it loads would be gone
         }
+        if (part.kind == Part::Kind::other) {
+            for (const std::string_view name : signed_members) {
+                const bool found = out_.source->count_members(part.node, name) > 0;
+                result.immutable = result.immutable || found;
+            }
+        }
         if (!part.plain) { read_marks(item, top_level, part, result); }
         if (part.cache_mark) { ++result.cache_marks; }
         result.images += part.kind == Part::Kind::image;
@@ -326,6 +332,14 @@ private:
         }
         return identity_keys.size();
     }
+
+    // a part of an unknown type that holds one of these is not ours to drop
+    static constexpr std::array<std::string_view, 4> signed_members = {
+        "signature",
+        "encrypted_content",
+        "encrypted_stdout",
+        "encrypted_index",
+    };
 
     // what tells one call of a tool from another, best first
     static constexpr std::array<std::string_view, 12> identity_keys = {
