@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace coppice {
@@ -26,16 +27,21 @@ enum class JsonType : std::uint8_t { null, boolean, number, string, array, objec
 /// A position in a JSON document, over whichever back end holds it. Dialects read through it, so that each is
 /// written once.
 ///
-/// `text` is for strings, `members` for objects, `elements` for arrays; they may be called again on the same
-/// value. `peek` gives a string member of an object, or an empty text. A visitor may leave values alone.
+/// `text` and `measured` are for strings, `members` for objects, `elements` for arrays; they may be called again on
+/// the same value. `peek` gives a string member of an object, or an empty text. A visitor may leave values alone.
+/// `repeats_keys` says that an object has two members of one name, `holds_repeated_keys` that it or an object
+/// inside the value has; of such members only the last is visited.
 ///
-/// Models: DomCursor.
+/// Models: detail::DomCursor, detail::WireCursor.
 template <class V>
 concept json_cursor = std::copyable<V> &&
     requires(const V value, std::string_view key, void (*on_member)(Text, V), void (*on_element)(V)) {
     { value.type() } -> std::same_as<JsonType>;
     { value.is_true() } -> std::same_as<bool>;
     { value.text() } -> std::same_as<Text>;
+    { value.measured() } -> std::same_as<MeasuredText>;
+    { value.repeats_keys() } -> std::same_as<bool>;
+    { value.holds_repeated_keys() } -> std::same_as<bool>;
     value.members(on_member);
     value.elements(on_element);
     { value.peek(key) } -> std::same_as<Text>;
@@ -86,15 +92,67 @@ private:
         std::size_t last;
     };
 
-    std::uint64_t key(Text id) {
-        std::string scratch;
-        return hash_bytes(decoded(id, scratch), turn_);
-    }
+    std::uint64_t key(Text id) { return hash_bytes(decoded(id, scratch_), turn_); }
 
     std::vector<Armed> armed_;
     Index heads_;
     std::uint64_t turn_ = 0;
+    std::string scratch_;
 };
+
+/// What a reader works with, kept from call to call for its capacity.
+struct ReaderScratch {
+    Pairs pairs;
+    Pairs server_pairs;
+    std::string text;
+};
+
+/// Members of a request or a message, never of the wrapper around a request.
+inline bool belongs_to_request(Text key) {
+    for (const std::string_view name : {"messages", "contents", "input", "role"}) {
+        if (same_text(key, name)) { return true; }
+    }
+    return false;
+}
+
+/// The request that a batch's wrapper holds as `params` (Anthropic Message Batches) or `body` (a line of a batch
+/// file), or the value itself.
+template <json_cursor Value>
+Value unwrapped(Value value) {
+    Value inner = value;
+    bool request = value.repeats_keys();
+    value.members([&](Text key, Value member) {
+        request = request || belongs_to_request(key);
+        const bool wraps =
+            same_text(key, std::string_view("params")) || same_text(key, std::string_view("body"));
+        if (wraps && member.type() == JsonType::object) { inner = member; }
+    });
+    return request ? value : inner;
+}
+
+/// Calls `visit(value)` for every request that a body holds: itself, or, where it is a batch, those of its list
+/// `requests` or of the array that it is.
+template <json_cursor Value, class Visit>
+void for_each_body(Value root, Visit visit) {
+    Value list = root;
+    bool batch = false;
+    bool request = root.repeats_keys();
+    root.members([&](Text key, Value member) {
+        request = request || belongs_to_request(key);
+        if (!same_text(key, std::string_view("requests")) || member.type() != JsonType::array) { return; }
+        list = member;
+        batch = true;
+    });
+    bool first = true;
+    root.elements([&](Value item) {
+        if (std::exchange(first, false)) { batch = unwrapped(item).node().where != item.node().where; }
+    });
+    if (batch && !request) {
+        list.elements([&](Value item) { visit(unwrapped(item)); });
+    } else {
+        visit(unwrapped(root));
+    }
+}
 
 }  // namespace detail
 }  // namespace coppice

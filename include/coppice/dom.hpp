@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/canonical.hpp>
 #include <coppice/detail/reporting.hpp>
 #include <coppice/dialects/anthropic.hpp>
 #include <coppice/pipeline.hpp>
@@ -52,6 +53,12 @@ public:
         return text != nullptr ? Text(std::string_view(*text)) : Text();
     }
 
+    MeasuredText measured() const { return MeasuredText(text()); }
+
+    // a DOM has dropped all but one of such members
+    bool repeats_keys() const { return false; }
+    bool holds_repeated_keys() const { return false; }
+
     template <class Visit>
     void members(Visit visit) const {
         if (const auto* object = as<typename Json::object_t>()) {
@@ -76,6 +83,9 @@ public:
     }
 
     Node node() const { return {value_, 0}; }
+
+    /// A number, literal or null in a spelling that equal values share.
+    void append_scalar(std::string& out) const { out += value_->dump(); }
 
 private:
     template <class T>
@@ -203,71 +213,15 @@ public:
     }
 
     void append_canonical(Node node, std::string& out) const override {
-        frames_.clear();
-        members_.clear();
-        append_value(value_of(node), out);
-        while (!frames_.empty()) {
-            Frame& frame = frames_.back();
-            if (frame.next == members_.size()) {
-                members_.resize(frame.first);
-                frames_.pop_back();
-                continue;
-            }
-            const auto [key, value] = members_[frame.next++];
-            if (frame.object) { append_text(key, out); }
-            append_value(*value, out);
-        }
+        writer_.append(DomCursor<Json>(value_of(node)), out);
     }
 
 private:
-    // an array or object that the spelling is inside of: its members stand last in the common list
-    struct Frame {
-        std::size_t first;
-        std::size_t next;
-        bool object;
-    };
-
     static const Json& value_of(Node node) { return *static_cast<const Json*>(node.where); }
-
-    static void append_text(std::string_view text, std::string& out) {
-        out += '"';
-        out += std::to_string(text.size());
-        out += ':';
-        out += text;
-    }
-
-    void append_value(const Json& value, std::string& out) const {
-        const DomCursor<Json> cursor(value);
-        const std::size_t first = members_.size();
-        const bool object = cursor.type() == JsonType::object;
-        if (object) {
-            cursor.members([&](Text key, DomCursor<Json> member) {
-                members_.emplace_back(key.raw(), &value_of(member.node()));
-            });
-            std::sort(members_.begin() + static_cast<std::ptrdiff_t>(first), members_.end(),
-                      [](const auto& left, const auto& right) { return left.first < right.first; });
-        } else if (cursor.type() == JsonType::array) {
-            cursor.elements([&](DomCursor<Json> element) {
-                members_.emplace_back(std::string_view(), &value_of(element.node()));
-            });
-        } else if (cursor.type() == JsonType::string) {
-            append_text(cursor.text().raw(), out);
-            return;
-        } else {
-            out += value.dump();
-            out += ',';
-            return;
-        }
-        out += object ? '{' : '[';
-        out += std::to_string(members_.size() - first);
-        out += ':';
-        frames_.push_back({first, first, object});
-    }
 
     // kept for their capacity
     mutable std::vector<OpenValue<Json>> stack_;
-    mutable std::vector<Frame> frames_;
-    mutable std::vector<std::pair<std::string_view, const Json*>> members_;
+    mutable CanonicalWriter<DomCursor<Json>> writer_;
 };
 
 /// What takes the place of one value. It is made ready first; putting it in place cannot fail.
@@ -312,50 +266,52 @@ private:
     Json value_;
 };
 
-/// Reads and plans. False when there is nothing to do; the report says why.
+/// Bytes are for `coppice/wire.hpp`, a header of its own.
+template <class T>
+concept document_not_bytes = is_basic_json_v<T> || !std::is_convertible_v<const T&, std::string_view>;
+
+/// Plans, reports and collects what is to be put in place; changes nothing yet.
 template <class Json, class... Parts>
-bool read_and_plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect,
-                   Workspace& workspace, Report& report) {
-    Transcript& transcript = workspace.transcript;
-    AnthropicReader<DomCursor<Json>> reader(transcript);
-    const std::string_view refused = reader.read(DomCursor<Json>(document), dialect != Dialect::detect);
-    if (!refused.empty()) {
-        report.why = refused;
-        return false;
-    }
-    pipeline.run(workspace);
-    return true;
+std::vector<Replacement<Json>> plan_document(const Json& document, const Pipeline<Parts...>& pipeline,
+                                             Dialect dialect, Commit commit, Workspace& workspace,
+                                             Report& report) {
+    std::vector<Replacement<Json>> replacements;
+    const DomSource<Json> source;
+    prune_bodies(DomCursor<Json>(document), pipeline, dialect, commit, workspace, source, report,
+                 [&](const Edit& edit) {
+                     if (commit == Commit::yes) {
+                         replacements.push_back(Replacement<Json>(edit, workspace.transcript.block));
+                     }
+                     return EditBytes{workspace.plan.bytes_before(edit), edit.after};
+                 });
+    return replacements;
 }
 
 }  // namespace detail
 
 /// Says what `prune` would do to the document, and does not touch it.
-template <class Json, class... Parts>
+template <detail::document_not_bytes Json, class... Parts>
 Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
             Dialect dialect = Dialect::detect) {
     static_assert(detail::is_basic_json_v<Json>, "coppice::plan: the document is no nlohmann::basic_json");
     Report report;
     detail::fail_open(report, [&] {
-        const detail::DomSource<Json> source;
-        const detail::Reading reading(workspace.transcript, source);
-        if (!detail::read_and_plan(document, pipeline, dialect, workspace, report)) { return; }
-        detail::fill_report(workspace, report);
-        if (!report.engaged) { report.why = pipeline.why_closed(workspace.transcript); }
+        detail::plan_document(document, pipeline, dialect, detail::Commit::no, workspace, report);
     });
     return report;
 }
 
-template <class Json, class... Parts>
+template <detail::document_not_bytes Json, class... Parts>
 Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
     Workspace workspace;
     return plan(document, pipeline, workspace, dialect);
 }
 
-/// Shortens the document in place. Never throws on data: whatever goes wrong, the document is as it was, down
-/// to the last value, and the report says why. Either all edits are made or none.
+/// Shortens the document in place: a request, or each request of a batch. Never throws on data: whatever goes wrong,
+/// the document is as it was, down to the last value, and the report says why. Either all edits are made or none.
 ///
 /// Pass a workspace to spare repeated calls their allocations; use one workspace per thread.
-template <class Json, class... Parts>
+template <detail::document_not_bytes Json, class... Parts>
 Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
              Dialect dialect = Dialect::detect) {
     static_assert(!std::is_const_v<Json>,
@@ -365,27 +321,15 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
     // where the document is none, one sentence is enough
     if constexpr (!std::is_const_v<Json> && detail::is_basic_json_v<Json>) {
         detail::fail_open(report, [&] {
-            const detail::DomSource<Json> source;
-            const detail::Reading reading(workspace.transcript, source);
-            if (!detail::read_and_plan(document, pipeline, dialect, workspace, report)) { return; }
-            pipeline.commit(workspace);
-            detail::fill_report(workspace, report);
-            if (!report.engaged) {
-                report.why = pipeline.why_closed(workspace.transcript);
-                return;
-            }
-            std::vector<detail::Replacement<Json>> replacements;
-            replacements.reserve(report.edits.size());
-            workspace.plan.for_each_edit([&](const Edit& edit) {
-                replacements.push_back(detail::Replacement<Json>(edit, workspace.transcript.block));
-            });
+            auto replacements = detail::plan_document(document, pipeline, dialect, detail::Commit::yes,
+                                                      workspace, report);
             for (detail::Replacement<Json>& replacement : replacements) { replacement.put_in_place(); }
         });
     }
     return report;
 }
 
-template <class Json, class... Parts>
+template <detail::document_not_bytes Json, class... Parts>
 Report prune(Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
     Workspace workspace;
     return prune(document, pipeline, workspace, dialect);
@@ -403,14 +347,16 @@ Extent measure_document(const Json& document) {
 template <class Json = nlohmann::ordered_json>
 Json to_json(const Report& report) {
     // the document's own words may be invalid UTF-8, and dump() of the report must not throw
-    const auto text = [](const std::string& words) {
-        return Json::parse(Json(words).dump(-1, ' ', false, Json::error_handler_t::replace));
+    const auto text = [](std::string_view words) {
+        return Json::parse(Json(std::string(words)).dump(-1, ' ', false, Json::error_handler_t::replace));
     };
     Json out = Json::object();
     out["engaged"] = report.engaged;
     if (!report.engaged) { out["why"] = text(report.why); }
     out["dialect"] = report.dialect;
     out["saved_bytes"] = report.saved_bytes;
+    out["first_changed_offset"] = nullptr;
+    if (report.first_changed_offset) { out["first_changed_offset"] = *report.first_changed_offset; }
     out["first_changed_message"] = nullptr;
     if (report.first_changed_message) { out["first_changed_message"] = *report.first_changed_message; }
     out["under_target"] = nullptr;
@@ -420,6 +366,7 @@ Json to_json(const Report& report) {
     Json edits = Json::array();
     for (const EditRecord& edit : report.edits) {
         Json item = Json::object();
+        if (report.requests > 1) { item["request"] = edit.request; }
         item["message"] = edit.message;
         item["block"] = edit.block;
         item["path"] = text(edit.path);
@@ -440,6 +387,7 @@ Json to_json(const Report& report) {
     out["by_reason"] = std::move(reasons);
     out["unpaired_calls"] = report.unpaired_calls;
     out["unpaired_results"] = report.unpaired_results;
+    out["repeated_keys"] = report.repeated_keys;
     out["warnings"] = Json::array();
     for (const std::string& warning : report.warnings) { out["warnings"].push_back(text(warning)); }
     return out;

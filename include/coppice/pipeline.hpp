@@ -3,6 +3,7 @@
 
 #include <coppice/cadence.hpp>
 #include <coppice/cadences/every_request.hpp>
+#include <coppice/dialect.hpp>
 #include <coppice/guard.hpp>
 #include <coppice/guards/blank_text.hpp>
 #include <coppice/guards/cache_marks.hpp>
@@ -21,6 +22,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace coppice {
 
@@ -105,12 +107,12 @@ constexpr bool check_list() {
 
 /// Finds texts that are our own, so that nothing takes them for content. Previews are looked for only where
 /// the pipeline writes some.
-inline void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool previews) {
-    std::string scratch;
+inline void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool previews,
+                                std::string& scratch) {
     for (Entry& entry : transcript.all()) {
         for (const Field& field : transcript.fields_of(entry)) {
             const Text text = field.text.text();
-            const bool short_enough = text.raw().size() <= (text.escaped() ? 6 : 1) * wording.longest;
+            const bool short_enough = field.text.least(Unit::bytes) <= wording.longest;
             entry.cleared =
                 entry.cleared ||
                 (short_enough && wording.recognise(decoded(text, scratch)).kind == Recognised::Kind::stub);
@@ -120,8 +122,7 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
         for (std::size_t i = entry.first_part; i < entry.first_part + entry.part_count; ++i) {
             Part& part = transcript.parts[i];
             const Text text = part.text.text();
-            // six raw bytes are the longest spelling of one character of ours
-            const bool short_enough = text.raw().size() <= (text.escaped() ? 6 : 1) * wording.longest;
+            const bool short_enough = part.text.least(Unit::bytes) <= wording.longest;
             if (part.kind != Part::Kind::text || !(short_enough || previews)) { continue; }
             const Recognised found = wording.recognise(decoded(text, scratch));
             if (found.kind == Recognised::Kind::stub) {
@@ -148,6 +149,9 @@ struct Workspace {
     Transcript transcript;
     Plan plan;
     Plan probe;
+    detail::ReaderScratch reader;
+    std::string text;
+    std::vector<EditRecord> spare_edits;
 };
 
 /// Policies, in the order of running, with at most one cadence and one wording and any number of guards
@@ -179,7 +183,7 @@ public:
     /// this; `coppice::plan` and `coppice::prune` are the calls for a document.
     void run(Workspace& workspace) const {
         const detail::AnyWording wording = detail::AnyWording::of(the_wording());
-        detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...));
+        detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...), workspace.text);
         const auto guards = all_guards();
         workspace.transcript.set_horizon(find_horizon(workspace, wording, guards));
         plan_at(workspace.transcript, workspace.plan, wording, guards);
@@ -200,25 +204,27 @@ public:
     }
 
     /// Why nothing changed, as far as the cadence knows.
-    std::string why_closed(const Transcript& transcript) const {
+    void append_why_closed(const Transcript& transcript, std::string& why) const {
         const auto& chosen = the_cadence();
-        if (transcript.horizon() > 0) { return "nothing to clear"; }
+        if (transcript.horizon() > 0) {
+            why += "nothing to clear";
+            return;
+        }
         if constexpr (requires {
                           { chosen.engage } -> std::convertible_to<Size>;
                       }) {
             if (!transcript.body_at_least(transcript.messages.size(), chosen.engage)) {
-                const std::size_t size = transcript.body().in(chosen.engage.unit);
-                std::string why = "the body has ";
-                append_number(why, size);
+                why += "the body has ";
+                append_number(why, transcript.body().in(chosen.engage.unit));
                 why += " of ";
                 append_number(why, chosen.engage.value);
                 why += ' ';
-                return why.append(name_of(chosen.engage.unit));
+                why += name_of(chosen.engage.unit);
+                return;
             }
         }
-        return std::string("at no request so far the cadence ")
-            .append(chosen.name)
-            .append(" lets the history change");
+        why.append("at no request so far the cadence ").append(chosen.name);
+        why += " lets the history change";
     }
 
 private:

@@ -439,8 +439,7 @@ private:
         if (changed_fields_[index].changed) { return false; }
         const Field& subject = transcript_->fields[index];
         const Text text = subject.text.text();
-        // six raw bytes are the longest spelling of one character of ours
-        if (text.raw().size() <= 6 * wording_.longest &&
+        if (subject.text.least(Unit::bytes) <= wording_.longest &&
             wording_.recognise(decoded(text, joined_)).kind != Recognised::Kind::content) {
             return false;
         }
@@ -451,7 +450,7 @@ private:
         append([&](std::string& out) { wording_.field(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
         piece.after = measure(text_of(piece)).serialised();
-        const bool shrinks = piece.after.bytes < subject.text.most() + 2 ||
+        const bool shrinks = piece.after.bytes < subject.text.least(Unit::bytes) + 2 ||
                              piece.after.bytes < subject.text.extent().serialised().bytes;
         if (shrinks && allowed(entry, Fate::clear_fields, text_of(piece), assume_read)) { return true; }
         texts_.resize(piece.text_at);

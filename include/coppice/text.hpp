@@ -19,9 +19,13 @@ public:
     constexpr Text() = default;
     constexpr Text(std::string_view plain) : raw_(plain) {}
     static constexpr Text still_escaped(std::string_view raw) {
-        Text text(raw);
         // without a backslash both spellings are the same bytes
-        text.escaped_ = raw.find('\\') != std::string_view::npos;
+        return still_escaped(raw, raw.find('\\') != std::string_view::npos);
+    }
+    /// For who knows already whether a backslash is in it.
+    static constexpr Text still_escaped(std::string_view raw, bool has_backslash) {
+        Text text(raw);
+        text.escaped_ = has_backslash;
         return text;
     }
 
@@ -120,68 +124,108 @@ inline std::string_view decoded(Text text, std::string& scratch) {
     return scratch;
 }
 
-/// Measures the decoded text without decoding it. `escapes` is what its present spelling adds.
+namespace detail {
+
+/// The width of one character of UTF-8.
+constexpr std::size_t utf8_width(std::uint32_t code) {
+    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+/// How many characters compact JSON adds to this one.
+constexpr std::size_t escape_width(std::uint32_t code) {
+    if (code == '"' || code == '\\' || code == '\b' || code == '\f') { return 1; }
+    if (code == '\n' || code == '\r' || code == '\t') { return 1; }
+    return code < 0x20 ? 5 : 0;
+}
+
+}  // namespace detail
+
+/// Measures the decoded text without decoding it. `escapes` is what its shortest spelling as JSON adds, whatever
+/// spelling it has now, so that equal texts have equal sizes. A lone surrogate has no other spelling than its six
+/// bytes.
 inline TextExtent measure(Text text) {
     if (!text.escaped()) { return measure(text.raw()); }
-    Extent plain = measure(text.raw()).plain;
+    TextExtent sum{measure_plain(text.raw()), {}};
     std::string_view raw = text.raw();
     for (std::size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\')) {
         raw.remove_prefix(at);
         const detail::EscapedUnit unit = detail::next_unit(raw);
         if (unit.escape) {
             const std::uint32_t code = unit.lone_surrogate ? 0xFFFDU : unit.code;
-            const std::size_t width = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-            plain -= ascii(unit.length);
-            plain += Extent{width, 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
+            const Extent width{detail::utf8_width(code), 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
+            sum.plain -= ascii(unit.length);
+            sum.plain += width;
+            sum.escapes += unit.lone_surrogate ? ascii(unit.length) - width : ascii(detail::escape_width(code));
         }
         raw.remove_prefix(unit.length);
     }
-    return {plain, measure_plain(text.raw()) - plain};
+    return sum;
 }
+
+/// What a back end may know of a text before anybody asks.
+struct KnownLength {
+    std::size_t bytes = 0;      ///< of the decoded text
+    std::size_t respelled = 0;  ///< bytes that the shortest spelling as JSON has less than the present one
+    bool simple = true;         ///< every escape is two characters and stands for one
+};
 
 /// A text that is measured when somebody asks for more than its length in bytes can tell, and then once.
 class MeasuredText {
 public:
     MeasuredText() = default;
-    explicit MeasuredText(Text text) : text_(text) {}
+    explicit MeasuredText(Text text)
+        : text_(text), least_(text.raw().size()), most_(least_), simple_(!text.escaped()) {
+        // the longest spelling of one byte: \u0041
+        if (text.escaped()) { least_ /= 6; }
+    }
+    MeasuredText(Text text, KnownLength known)
+        : text_(text), least_(known.bytes), most_(known.bytes), respelled_(known.respelled),
+          simple_(known.simple),
+          known_(true) {}
 
     Text text() const { return text_; }
 
     /// The decoded text.
     Extent plain() const {
         if (!plain_known_) {
-            extent_.plain = text_.escaped() ? measure(text_).plain : measure_plain(text_.raw());
+            // an escape of two characters takes one off in every unit
+            extent_.plain = simple_ ? measure_plain(text_.raw()) - ascii(text_.raw().size() - most_)
+                                    : measure(text_).plain;
             plain_known_ = true;
         }
         return extent_.plain;
     }
 
-    /// The decoded text, and how many characters more its spelling as JSON has.
+    /// The decoded text, and how many characters more its spelling as compact JSON has.
     TextExtent extent() const {
         plain();
         if (!escapes_known_) {
-            extent_.escapes = text_.escaped() ? measure_plain(text_.raw()) - extent_.plain
-                                              : ascii(measure_escapes(text_.raw()));
+            extent_.escapes = !simple_ ? measure(text_).escapes
+                              : known_ ? ascii(text_.raw().size() - most_ - respelled_)
+                                       : ascii(measure_escapes(text_.raw()));
             escapes_known_ = true;
         }
         return extent_;
     }
 
     /// The text has no more than this, in any unit.
-    std::size_t most() const { return text_.raw().size(); }
+    std::size_t most() const { return most_; }
 
-    /// The text has at least this: what its raw bytes are worth if each character is as long as can be.
+    /// The text has at least this: what its bytes are worth if each character is as long as can be.
     std::size_t least(Unit unit) const {
-        const std::size_t raw = text_.raw().size();
-        if (text_.escaped()) { return raw / 12; }  // an escaped surrogate pair
-        return unit == Unit::bytes ? raw : unit == Unit::utf16 ? raw / 3 : raw / 4;
+        return unit == Unit::bytes ? least_ : unit == Unit::utf16 ? least_ / 3 : least_ / 4;
     }
 
 private:
     Text text_;
-    mutable TextExtent extent_{};
+    std::size_t least_ = 0;  // bytes of the decoded text
+    std::size_t most_ = 0;
+    std::size_t respelled_ = 0;
+    bool simple_ = true;  // every escape is two characters and stands for one
+    bool known_ = false;
     mutable bool plain_known_ = false;
     mutable bool escapes_known_ = false;
+    mutable TextExtent extent_{};
 };
 
 namespace detail {
@@ -218,11 +262,7 @@ inline std::string_view last_chars(std::string_view text, std::size_t count) {
     return text.substr(at);
 }
 
-/// First line that is not blank, without surrounding white space.
-std::string_view first_line(std::string_view text);
-/// Last line that is not blank, without surrounding white space.
-std::string_view last_line(std::string_view text);
-
+/// Without surrounding white space.
 inline std::string_view trimmed(std::string_view text) {
     constexpr std::string_view blank = " \t\r\n\f\v";
     const std::size_t start = text.find_first_not_of(blank);
@@ -230,11 +270,13 @@ inline std::string_view trimmed(std::string_view text) {
     return text.substr(start, text.find_last_not_of(blank) - start + 1);
 }
 
+/// First line that is not blank, without surrounding white space.
 inline std::string_view first_line(std::string_view text) {
     text = trimmed(text);
     return trimmed(text.substr(0, text.find('\n')));
 }
 
+/// Last line that is not blank, without surrounding white space.
 inline std::string_view last_line(std::string_view text) {
     text = trimmed(text);
     const std::size_t line = text.rfind('\n');

@@ -243,11 +243,12 @@ public:
 
     /// The content of a result has at least this many bytes, as far as is known without reading its text.
     std::size_t least_bytes(const Entry& result) const {
-        if (result.form == Form::string) { return parts[result.first_part].text.most() + 2; }
+        const auto least = [](const Part& part) { return part.text.least(Unit::bytes) + 2; };
+        if (result.form == Form::string) { return least(parts[result.first_part]); }
         if (result.form != Form::blocks) { return serialised(result).bytes; }
         std::size_t sum = 2;
         for (const Part& part : parts_of(result)) {
-            sum += part.plain ? block.frame().bytes + part.text.most() + 2 : serialised(part).bytes;
+            sum += part.plain ? block.frame().bytes + least(part) : serialised(part).bytes;
         }
         return sum;
     }

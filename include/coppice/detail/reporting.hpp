@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/dialects/anthropic.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/report.hpp>
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace coppice::detail {
 
@@ -48,34 +50,93 @@ inline std::string number(std::size_t value) {
 }
 
 /// Where inside its block an edit is, as a JSON Pointer (RFC 6901).
-inline std::string path_of(const Transcript& transcript, const Edit& edit) {
+inline void append_path(const Transcript& transcript, const Edit& edit, std::string& path,
+                        std::string& scratch) {
     const Entry& entry = transcript.all()[edit.entry];
     if (edit.part != none && entry.form == Form::blocks) {
-        return "/content/" + number(edit.part - entry.first_part);
+        path += "/content/";
+        append_number(path, edit.part - entry.first_part);
+        return;
     }
-    if (edit.field == none) { return "/content"; }
+    if (edit.field == none) {
+        path += "/content";
+        return;
+    }
     const Field& field = transcript.fields[edit.field];
-    std::string scratch;
-    std::string pointer = "/input";
+    path += "/input";
     if (!field.list.empty()) {
-        append_pointer_step(pointer, decoded(field.list, scratch));
-        append_pointer_step(pointer, number(field.index));
+        append_pointer_step(path, decoded(field.list, scratch));
+        path += '/';
+        append_number(path, field.index);
     }
-    append_pointer_step(pointer, decoded(field.name, scratch));
-    return pointer;
+    append_pointer_step(path, decoded(field.name, scratch));
 }
 
-/// Adds up what a plan does.
-inline void fill_report(Workspace& workspace, Report& report) {
+/// Makes a report empty, and puts its records aside for the next ones: their strings keep what they have
+/// allocated.
+inline void reuse(Report& report, std::vector<EditRecord>& spare) {
+    for (auto record = report.edits.rbegin(); record != report.edits.rend(); ++record) {
+        spare.push_back(std::move(*record));
+    }
+    Report empty;
+    empty.why.swap(report.why);
+    empty.dialect.swap(report.dialect);
+    empty.ceiling_why.swap(report.ceiling_why);
+    empty.edits.swap(report.edits);
+    empty.by_reason.swap(report.by_reason);
+    empty.why.clear();
+    empty.dialect.clear();
+    empty.ceiling_why.clear();
+    empty.edits.clear();
+    empty.by_reason.clear();
+    report = std::move(empty);
+}
+
+/// A record that overwrites one put aside, where there is one.
+inline EditRecord& add_record(Report& report, std::vector<EditRecord>& spare) {
+    if (spare.empty()) { return report.edits.emplace_back(); }
+    report.edits.push_back(std::move(spare.back()));
+    spare.pop_back();
+    return report.edits.back();
+}
+
+inline void add_to_totals(Report& report, std::string_view reason, std::size_t saved) {
+    report.saved_bytes += saved;
+    const auto same = [&](const ReasonTotal& total) { return total.reason == reason; };
+    auto total = std::find_if(report.by_reason.begin(), report.by_reason.end(), same);
+    if (total == report.by_reason.end()) { total = report.by_reason.insert(total, ReasonTotal{reason, 0, 0}); }
+    ++total->count;
+    total->saved_bytes += saved;
+}
+
+inline void report_ceiling(const CeilingOutcome& ceiling, Plan& plan, Report& report) {
+    const bool reached = !plan.whole_body_exceeds(ceiling.target);
+    report.under_target = report.under_target.value_or(true) && reached;
+    if (reached || !report.ceiling_why.empty()) { return; }
+    report.ceiling_why = !ceiling.why.empty() ? ceiling.why
+                         : plan.body_exceeds(ceiling.target)
+                             ? "contents that could not be stored"
+                             : "the messages since the last change stay whole";
+}
+
+/// What an edit does to the length of the body.
+struct EditBytes {
+    std::size_t before;
+    std::size_t after;
+};
+
+/// Adds what a plan does to a report. `carry_out(edit)` answers with an edit's EditBytes.
+template <class CarryOut>
+void add_to_report(Workspace& workspace, Report& report, CarryOut carry_out) {
     const Transcript& transcript = workspace.transcript;
     Plan& plan = workspace.plan;
     report.dialect = transcript.dialect;
-    report.horizon = transcript.horizon();
+    report.horizon = std::max(report.horizon, transcript.horizon());
     for (const Entry& entry : transcript.all()) {
         report.unpaired_calls += entry.kind == Kind::call && entry.peer == none;
         report.unpaired_results += entry.kind == Kind::result && entry.peer == none;
     }
-    std::string scratch;
+    std::string& scratch = workspace.text;
     std::size_t documents = 0;
     std::size_t others = 0;
     plan.for_each_edit([&](const Edit& edit) {
@@ -84,27 +145,21 @@ inline void fill_report(Workspace& workspace, Report& report) {
             documents += entry.documents;
             others += entry.others;
         }
-        EditRecord record;
+        const EditBytes bytes = carry_out(edit);
+        EditRecord& record = add_record(report, workspace.spare_edits);
+        record.request = report.requests - 1;
         record.message = entry.message;
         record.block = entry.block;
-        record.path = path_of(transcript, edit);
+        record.path.clear();
+        append_path(transcript, edit, record.path, scratch);
         record.reason = edit.reason;
         record.id = decoded(entry.id, scratch);
         record.tool = decoded(entry.tool, scratch);
         record.replacement = edit.text;
-        record.bytes_before = plan.bytes_before(edit);
-        record.bytes_after = edit.after;
-        const std::size_t saved = record.bytes_before - edit.after;
-        report.saved_bytes += saved;
+        record.bytes_before = bytes.before;
+        record.bytes_after = bytes.after;
+        add_to_totals(report, edit.reason, bytes.before - bytes.after);
         if (!report.first_changed_message) { report.first_changed_message = entry.message; }
-        const auto same = [&](const ReasonTotal& total) { return total.reason == edit.reason; };
-        auto total = std::find_if(report.by_reason.begin(), report.by_reason.end(), same);
-        if (total == report.by_reason.end()) {
-            total = report.by_reason.insert(total, ReasonTotal{std::string(edit.reason), 0, 0});
-        }
-        ++total->count;
-        total->saved_bytes += saved;
-        report.edits.push_back(std::move(record));
     });
     report.engaged = !report.edits.empty();
     // not every wording says so in the stub
@@ -115,15 +170,43 @@ inline void fill_report(Workspace& workspace, Report& report) {
         report.warnings.push_back(number(others) +
                                   " parts of an unknown kind were cleared with their results");
     }
-    if (const auto& ceiling = plan.ceiling()) {
-        report.under_target = !plan.whole_body_exceeds(ceiling->target);
-        if (!*report.under_target) {
-            report.ceiling_why = !ceiling->why.empty() ? ceiling->why
-                                 : plan.body_exceeds(ceiling->target)
-                                     ? "contents that could not be stored"
-                                     : "the messages since the last change stay whole";
+    if (const auto& ceiling = plan.ceiling()) { report_ceiling(*ceiling, plan, report); }
+}
+
+/// Whether policies store what they must before their edits may be made.
+enum class Commit : bool { no, yes };
+
+/// Reads, plans and reports every request of a body. `carry_out(edit)` is called for each edit, in the order of the
+/// document.
+template <json_cursor Value, class... Parts, class CarryOut>
+void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialect, Commit commit,
+                  Workspace& workspace, const Source& source, Report& report, CarryOut carry_out) {
+    std::size_t refused = 0;
+    for_each_body(root, [&](Value body) {
+        ++report.requests;
+        const Reading reading(workspace.transcript, source);
+        AnthropicReader<Value> reader(workspace.transcript, workspace.reader);
+        const std::string_view why = reader.read(body, dialect != Dialect::detect);
+        if (!why.empty()) {
+            ++refused;
+            if (report.why.empty()) { report.why = why; }
+            return;
         }
+        pipeline.run(workspace);
+        if (commit == Commit::yes) { pipeline.commit(workspace); }
+        const std::size_t edits_before = report.edits.size();
+        add_to_report(workspace, report, carry_out);
+        if (report.edits.size() == edits_before && report.why.empty()) {
+            pipeline.append_why_closed(workspace.transcript, report.why);
+        }
+    });
+    if (report.requests == 0) { report.why = "an empty batch"; }
+    if (!report.engaged) { return; }
+    if (refused > 0) {
+        report.warnings.push_back(number(refused) + " of " + number(report.requests) +
+                                  " requests stay as they are: " + report.why);
     }
+    report.why.clear();
 }
 
 // What went wrong, in words of ours or of the standard library: never with the input's own bytes.

@@ -17,11 +17,12 @@ namespace coppice {
 /// tools and their results, `tool_reference`, system messages, and everything of an unknown type or in an
 /// unexpected place; the whole user turn that answers a call whose `caller` is not `direct`, or that answers
 /// while a server tool is still at work; everything from the newest `compaction` block on, which the server
-/// continues.
+/// continues; every object that has two members of one name, and all that it holds.
 template <json_cursor Value>
 class AnthropicReader {
 public:
-    explicit AnthropicReader(Transcript& transcript) : out_(transcript) {}
+    AnthropicReader(Transcript& transcript, detail::ReaderScratch& scratch)
+        : out_(transcript), pairs_(scratch.pairs), server_pairs_(scratch.server_pairs), scratch_(scratch.text) {}
 
     /// Why the body is not one of this dialect; empty when it is. With `forced`, only what cannot be read at
     /// all is refused.
@@ -29,6 +30,7 @@ public:
         out_.block = {.type = "text", .text_key = "text", .mark_key = "cache_control"};
         out_.frame_keys = ascii(2);
         bool found = false;
+        if (body.repeats_keys()) { return "a key of the body stands there twice"; }
         if (body.type() == JsonType::array) {
             found = true;
             read_messages(body);
@@ -80,7 +82,9 @@ private:
             }
             user_content_ = false;
             read_message(message, role, index);
+            const bool repeats = message.repeats_keys();
             for (std::size_t i = first_entry; i < out_.all().size(); ++i) {
+                out_.all()[i].immutable = out_.all()[i].immutable || repeats;
                 out_.all()[i].step = steps - (role == Role::assistant);
                 out_.all()[i].user_turn = user_turns - (role == Role::user && turn_spoken);
             }
@@ -152,8 +156,7 @@ private:
 
     void count_server_call(Value block, Text type) {
         constexpr std::string_view suffix = "_tool_result";
-        std::string scratch;
-        const std::string_view name = decoded(type, scratch);
+        const std::string_view name = decoded(type, scratch_);
         if (name == "server_tool_use" || name == "mcp_tool_use") {
             ++server_calls_;
             server_pairs_.arm(block.peek("id"), server_calls_);
@@ -165,6 +168,7 @@ private:
 
     void read_call(Value block, Entry& call) {
         call.first_field = out_.fields.size();
+        call.immutable = call.immutable || block.repeats_keys();
         block.members([&](Text key, Value value) {
             if (is(key, "id")) {
                 call.id = value.text();
@@ -172,7 +176,8 @@ private:
                 call.tool = value.text();
             } else if (is(key, "input")) {
                 call.content = value.node();
-                call.immutable = call.immutable || value.type() != JsonType::object;
+                call.immutable =
+                    call.immutable || value.type() != JsonType::object || value.repeats_keys();
                 read_input(value, call);
             } else if (is(key, "caller")) {
                 const bool by_program = value.type() != JsonType::null && !is(value.peek("type"), "direct");
@@ -189,7 +194,7 @@ private:
         input.members([&](Text key, Value value) {
             if (value.type() == JsonType::string) {
                 const Text text = value.text();
-                out_.fields.push_back({key, {}, 0, MeasuredText(text), value.node()});
+                out_.fields.push_back({key, {}, 0, value.measured(), value.node()});
                 const std::size_t found = identity_rank(key);
                 if (found < rank) {
                     call.identity = text;
@@ -203,14 +208,16 @@ private:
     }
 
     void read_edit(Value edit, Text list, std::size_t index) {
+        if (edit.repeats_keys()) { return; }
         edit.members([&](Text key, Value value) {
             if (value.type() != JsonType::string) { return; }
-            out_.fields.push_back({key, list, index, MeasuredText(value.text()), value.node()});
+            out_.fields.push_back({key, list, index, value.measured(), value.node()});
         });
     }
 
     void read_result(Value block, Entry& result) {
         result.first_part = out_.parts.size();
+        result.immutable = result.immutable || block.repeats_keys();
         block.members([&](Text key, Value value) {
             if (is(key, "content")) {
                 read_content(value, result);
@@ -232,12 +239,13 @@ private:
 
     void read_content(Value content, Entry& result) {
         result.content = content.node();
+        result.immutable = result.immutable || content.holds_repeated_keys();
         switch (content.type()) {
             case JsonType::string: {
                 result.form = Form::string;
                 Part& part = out_.parts.emplace_back();
                 part.node = content.node();
-                part.text = MeasuredText(content.text());
+                part.text = content.measured();
                 break;
             }
             case JsonType::array:
@@ -285,7 +293,7 @@ private:
         item.members([&](Text key, Value value) {
             if (is(key, "text") && value.type() == JsonType::string) {
                 part.kind = Part::Kind::text;
-                part.text = MeasuredText(value.text());
+                part.text = value.measured();
             } else if (is(key, "cache_control") && is_mark(value)) {
                 part.cache_mark = top_level ? value.node() : Node{};
             } else if (!is(key, "type")) {
@@ -321,9 +329,8 @@ private:
         return text.raw().size() == length && std::memcmp(text.raw().data(), word, length) == 0;
     }
 
-    static std::size_t identity_rank(Text key) {
-        std::string scratch;
-        const std::string_view name = decoded(key, scratch);
+    std::size_t identity_rank(Text key) {
+        const std::string_view name = decoded(key, scratch_);
         for (std::size_t i = 0; i < identity_keys.size(); ++i) {
             const std::string_view wanted = identity_keys[i];
             if (name.size() == wanted.size() && name.front() == wanted.front() && name == wanted) {
@@ -348,8 +355,9 @@ private:
     };
 
     Transcript& out_;
-    detail::Pairs pairs_;
-    detail::Pairs server_pairs_;
+    detail::Pairs& pairs_;
+    detail::Pairs& server_pairs_;
+    std::string& scratch_;
     bool evidence_ = false;
     bool foreign_ = false;
     bool user_content_ = false;

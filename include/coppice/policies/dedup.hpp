@@ -26,7 +26,8 @@ public:
         std::uint64_t key = entry.part_count * 2 + (entry.error ? 1 : 0);
         for (const Part& part : transcript_.parts_of(entry)) {
             if (part.kind != Part::Kind::text) { continue; }
-            key = mix(key + (part.text.text().escaped() ? part.text.plain().bytes : part.text.most()));
+            const std::size_t least = part.text.least(Unit::bytes);
+            key = mix(key + (least == part.text.most() ? least : part.text.plain().bytes));
         }
         return key;
     }

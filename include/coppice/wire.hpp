@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/detail/reporting.hpp>
+#include <coppice/pipeline.hpp>
+#include <coppice/report.hpp>
+#include <coppice/wire/cursor.hpp>
+#include <coppice/wire/source.hpp>
+#include <coppice/wire/structure.hpp>
+#include <coppice/wire/writer.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace coppice {
+
+/// What became of a body of bytes.
+struct PrunedBody {
+    Report report;
+    std::string rewritten;  ///< empty while the input stands: nothing is copied then
+
+    /// The body to send. `input` is what was passed to `prune`.
+    std::string_view bytes(std::string_view input) const { return report.engaged ? rewritten : input; }
+};
+
+/// What pruning calls work with, and the report of the latest. A proxy keeps one per thread: after the first bodies of a
+/// size, calls allocate nothing.
+struct WireWorkspace {
+    Report report;
+    // of no use to anybody else
+    Workspace planning;
+    detail::WireStructure structure;
+    detail::WireWriter writer;
+};
+
+namespace detail {
+
+template <class... Parts>
+void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dialect dialect, Commit commit,
+                 WireWorkspace& workspace) {
+    Report& report = workspace.report;
+    reuse(report, workspace.planning.spare_edits);
+    workspace.writer.start(body);
+    fail_open(report, [&] {
+        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+        const bool marked = body.substr(0, byte_order_mark.size()) == byte_order_mark;
+        const std::size_t start = marked ? byte_order_mark.size() : 0;
+        WireStructure& structure = workspace.structure;
+        if (!structure.read(body.substr(start), start, report.why)) { return; }
+        const WireSource source(structure);
+        report.repeated_keys = structure.repeated_keys();
+        prune_bodies(WireCursor(structure), pipeline, dialect, commit, workspace.planning, source, report,
+                     [&](const Edit& edit) {
+                         return EditBytes{edit.node.length,
+                                          workspace.writer.add(edit, workspace.planning.transcript.block)};
+                     });
+        report.first_changed_offset = workspace.writer.first_difference();
+    });
+    if (!report.engaged) { workspace.writer.start(body); }
+}
+
+}  // namespace detail
+
+/// Shortens the body of a request, or of a batch of requests, given as JSON text. Only the edited values differ in what
+/// comes out; every other byte is the byte that came in. Never throws on data: whatever goes wrong, the input is what
+/// is to be sent, and the report says why.
+///
+/// Text that has been compressed or signed is not for this: prune before that.
+template <class... Parts>
+PrunedBody prune(std::string_view body, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
+    PrunedBody out;
+    detail::fail_open(out.report, [&] {
+        WireWorkspace workspace;
+        detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
+        if (workspace.report.engaged) { out.rewritten = std::move(workspace.writer.joined()); }
+        out.report = std::move(workspace.report);
+    });
+    return out;
+}
+
+/// The same with a workspace, whose `report` tells what was done. The answer is `body` itself where nothing changes, and
+/// otherwise lies in the workspace until its next use.
+template <class... Parts>
+std::string_view prune(std::string_view body, const Pipeline<Parts...>& pipeline, WireWorkspace& workspace,
+                       Dialect dialect = Dialect::detect) {
+    std::string_view out = body;
+    detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
+    detail::fail_open(workspace.report, [&] {
+        if (workspace.report.engaged) { out = workspace.writer.joined(); }
+    });
+    return out;
+}
+
+/// The same without joining: pieces of `body` and of the workspace, none of them empty, for a vectored write. They are
+/// valid until the workspace is used again.
+template <class... Parts>
+std::span<const std::string_view> prune_pieces(std::string_view body, const Pipeline<Parts...>& pipeline,
+                                               WireWorkspace& workspace, Dialect dialect = Dialect::detect) {
+    detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
+    return workspace.writer.pieces();
+}
+
+/// Says what `prune` would do to a body.
+template <class... Parts>
+Report plan(std::string_view body, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
+    Report report;
+    detail::fail_open(report, [&] {
+        WireWorkspace workspace;
+        detail::prune_bytes(body, pipeline, dialect, detail::Commit::no, workspace);
+        report = std::move(workspace.report);
+    });
+    return report;
+}
+
+}  // namespace coppice

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace coppice::detail {
+
+/// What JSON calls white space.
+constexpr bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// How long the number is that the text begins with; 0 where it begins with none.
+constexpr std::size_t number_size(std::string_view text) {
+    std::size_t at = 0;
+    const auto peek = [&] { return at < text.size() ? text[at] : '\0'; };
+    const auto digits = [&] {
+        const std::size_t start = at;
+        while (is_digit(peek())) { ++at; }
+        return at > start;
+    };
+    if (peek() == '-') { ++at; }
+    if (peek() == '0') {
+        ++at;
+    } else if (!digits()) {
+        return 0;
+    }
+    if (peek() == '.') {
+        ++at;
+        if (!digits()) { return 0; }
+    }
+    if (peek() == 'e' || peek() == 'E') {
+        ++at;
+        if (peek() == '+' || peek() == '-') { ++at; }
+        if (!digits()) { return 0; }
+    }
+    return at;
+}
+
+/// How long the literal or number is that the text begins with; 0 where it begins with none, or where anything but
+/// white space follows.
+constexpr std::size_t scalar_size(std::string_view text) {
+    std::size_t size = 0;
+    for (const std::string_view literal : {"true", "false", "null"}) {
+        if (text.substr(0, literal.size()) == literal) { size = literal.size(); }
+    }
+    if (size == 0) { size = number_size(text); }
+    for (std::size_t i = size; i < text.size(); ++i) {
+        if (!is_blank(text[i])) { return 0; }
+    }
+    return size;
+}
+
+/// Appends a number in a spelling that numbers of the same value share, as far as both are written with a fraction or
+/// an exponent, or both without: digits without zeros at either end, and the power of ten behind them.
+inline void append_normal_number(std::string& out, std::string_view number) {
+    if (number.find_first_of(".eE") == std::string_view::npos) {
+        out += number == "-0" ? std::string_view("0") : number;
+        return;
+    }
+    const std::size_t exponent_at = std::min(number.find_first_of("eE"), number.size());
+    std::string_view exponent = number.substr(std::min(exponent_at + 1, number.size()));
+    const bool negative = !exponent.empty() && exponent[0] == '-';
+    if (!exponent.empty() && !is_digit(exponent[0])) { exponent.remove_prefix(1); }
+    exponent.remove_prefix(std::min(exponent.find_first_not_of('0'), exponent.size()));
+    if (exponent.size() > 9) {
+        out += number;  // nobody writes the same one in two ways
+        return;
+    }
+    long long power = 0;
+    for (const char c : exponent) { power = power * 10 + (c - '0'); }
+    if (negative) { power = -power; }
+    const std::size_t start = out.size();
+    bool fraction = false;
+    for (const char c : number.substr(0, exponent_at)) {
+        if (c == '.') { fraction = true; }
+        if (c == '-') { out += c; }
+        if (!is_digit(c)) { continue; }
+        power -= fraction ? 1 : 0;
+        if (c != '0' || (out.size() > start && is_digit(out.back()))) { out += c; }
+    }
+    while (out.size() > start && out.back() == '0') {
+        out.pop_back();
+        ++power;
+    }
+    if (out.size() == start || !is_digit(out.back())) { power = 0; }
+    out += 'e';
+    out += std::to_string(power);
+}
+
+/// How long the UTF-8 character is that the text begins with; 0 where it begins with none (Unicode 15, table 3-7).
+constexpr std::size_t utf8_size(std::string_view text) {
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
+    };
+    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+        return byte(i) >= low && byte(i) <= high;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80) { return 1; }
+    if (first >= 0xC2 && first <= 0xDF) { return follows(1) ? 2 : 0; }
+    if (first >= 0xE0 && first <= 0xEF) {
+        const bool second = follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
+        return second && follows(2) ? 3 : 0;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
+        return second && follows(2) && follows(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Where text stops being what tokens of JSON can be cut from: at the first byte that is no UTF-8, at a control
+/// character in a string, or at its end, inside a string.
+constexpr std::size_t find_lexical_fault(std::string_view json) {
+    bool in_string = false;
+    for (std::size_t at = 0; at < json.size();) {
+        const char c = json[at];
+        const std::size_t size = utf8_size(json.substr(at, 4));
+        const bool control = in_string && static_cast<unsigned char>(c) < 0x20;
+        if (size == 0 || control) { return at; }
+        at += size;
+        if (c == '"') { in_string = !in_string; }
+        // an escaped character is looked at for its bytes only
+        if (c == '\\' && in_string && at < json.size() && (json[at] == '"' || json[at] == '\\')) { ++at; }
+    }
+    return json.size();
+}
+
+}  // namespace coppice::detail

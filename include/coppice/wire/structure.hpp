@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/text.hpp>
+#include <coppice/wire/lexical.hpp>
+#include <coppice/wire/strings.hpp>
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coppice::detail {
+
+/// An array or object. Containers are numbered in the order in which they open.
+struct Container {
+    std::uint32_t open = 0;   ///< its brackets, as tokens
+    std::uint32_t close = 0;
+    std::uint32_t next = 0;   ///< the first container that opens behind it
+    bool repeats_keys = false;
+    bool holds_repeated_keys = false;  ///< itself or something inside
+};
+
+/// A string with a backslash in it.
+struct EscapedString {
+    std::uint32_t token = 0;
+    KnownLength length{};
+};
+
+/// A member of an object, for those that need a closer look.
+struct Member {
+    std::string_view name;        ///< decoded
+    std::uint32_t key = 0;        ///< token
+    std::uint32_t container = 0;  ///< the first container that opens behind the key
+};
+
+/// A JSON text in place: where its tokens stand, which bracket closes which, what its strings mean. simdjson finds the
+/// tokens and checks UTF-8; one walk over them checks the grammar, so that nothing is taken for JSON that is none, also
+/// where nobody will look. A token is a bracket, a comma, a colon, a whole string or another scalar. Containers may be
+/// nested to any depth: nothing here calls itself.
+///
+/// The object can be used again: after the first texts of a size it allocates nothing.
+class WireStructure {
+public:
+    /// False where the text is not valid JSON, or is neither object nor array; `why` then says so, with the byte.
+    /// The text must stay where it is; `before` bytes that stand in front of it count in what is said.
+    bool read(std::string_view json, std::size_t before, std::string& why) {
+        json_ = json;
+        before_ = before;
+        containers_.clear();
+        escaped_strings_.clear();
+        frames_.clear();
+        repeated_ = 0;
+        compact_ = true;
+        respelled_ = escaped_keys_ = false;
+        if (!find_tokens(why)) { return false; }
+        const char* const fault = walk();
+        if (fault != nullptr) {
+            say_where(static_cast<std::size_t>(fault - json_.data()), why);
+            return false;
+        }
+        find_repeated_keys();
+        return true;
+    }
+
+    std::string_view json() const { return json_; }
+    std::size_t repeated_keys() const { return repeated_; }
+    /// No white space between tokens.
+    bool compact() const { return compact_; }
+    /// A string that could be spelled shorter.
+    bool respelled() const { return respelled_; }
+
+    std::uint32_t offset(std::uint32_t token) const { return tokens_[token]; }
+    char first_char(std::uint32_t token) const { return json_[tokens_[token]]; }
+    const Container& container(std::uint32_t number) const { return containers_[number]; }
+    /// The number of the first container at or behind this token.
+    std::uint32_t container_at(std::uint32_t token) const {
+        const auto below = [](const Container& container, std::uint32_t wanted) {
+            return container.open < wanted;
+        };
+        return static_cast<std::uint32_t>(
+            std::lower_bound(containers_.begin(), containers_.end(), token, below) - containers_.begin());
+    }
+    /// The first token at or behind this offset.
+    std::uint32_t token_at(std::size_t offset) const {
+        return static_cast<std::uint32_t>(std::lower_bound(tokens_, tokens_ + count_, offset) - tokens_);
+    }
+
+    /// The whole of a token that is no bracket, quotes included.
+    std::string_view scalar(std::uint32_t token) const {
+        std::size_t end = tokens_[token + 1];
+        while (is_blank(json_[end - 1])) { --end; }
+        return json_.substr(tokens_[token], end - tokens_[token]);
+    }
+    std::string_view inside_of_string(std::uint32_t token) const {
+        const std::string_view whole = scalar(token);
+        return whole.substr(1, whole.size() - 2);
+    }
+
+    Text key(std::uint32_t token) const {
+        return escaped_keys_ ? text(token) : Text(inside_of_string(token));
+    }
+    Text text(std::uint32_t token) const {
+        return Text::still_escaped(inside_of_string(token), find_escaped(token) != nullptr);
+    }
+    MeasuredText measured(std::uint32_t token) const {
+        const std::string_view inside = inside_of_string(token);
+        const EscapedString* const found = find_escaped(token);
+        return {Text::still_escaped(inside, found != nullptr),
+                found != nullptr ? found->length : KnownLength{.bytes = inside.size()}};
+    }
+    /// The string's entry, if there is a backslash in it.
+    const EscapedString* find_escaped(std::uint32_t token) const {
+        // readers move on in small steps, back and forth
+        const std::size_t count = escaped_strings_.size();
+        std::size_t at = std::min(hint_, count);
+        for (int steps = 0; at > 0 && escaped_strings_[at - 1].token >= token; ++steps) {
+            if (steps == 8) {
+                at = first_not_below(token, 0, at);
+                break;
+            }
+            --at;
+        }
+        for (int steps = 0; at < count && escaped_strings_[at].token < token; ++steps) {
+            if (steps == 8) {
+                at = first_not_below(token, at, count);
+                break;
+            }
+            ++at;
+        }
+        hint_ = at;
+        return at < count && escaped_strings_[at].token == token ? &escaped_strings_[at] : nullptr;
+    }
+
+    /// Calls `visit(key, container)` for each member of an object: the token of its key, and the number of the first
+    /// container behind it.
+    template <class Visit>
+    void for_each_member(std::uint32_t number, Visit visit) const {
+        const Container& object = containers_[number];
+        std::uint32_t next = number + 1;
+        for (std::uint32_t token = object.open + 1; token < object.close; ++token) {
+            visit(token, next);
+            token = behind(token + 2, next);
+        }
+    }
+    template <class Visit>
+    void for_each_element(std::uint32_t number, Visit visit) const {
+        const Container& array = containers_[number];
+        std::uint32_t next = number + 1;
+        for (std::uint32_t token = array.open + 1; token < array.close; ++token) {
+            visit(token, next);
+            token = behind(token, next);
+        }
+    }
+
+    /// The members of an object by name, those of one name in the order of the text. Names that are spelled with
+    /// escapes are decoded into `arena`.
+    void sort_members(std::uint32_t number, std::vector<Member>& members, std::string& arena) const {
+        members.clear();
+        arena.clear();
+        const Container& object = containers_[number];
+        // room for all names: what is decoded gets no longer, and nothing may move
+        arena.reserve(tokens_[object.close] - tokens_[object.open]);
+        std::string scratch;
+        for_each_member(number, [&](std::uint32_t key, std::uint32_t container) {
+            const Text name = this->key(key);
+            std::string_view plain = name.raw();
+            if (name.escaped()) {
+                const std::size_t at = arena.size();
+                arena += decoded(name, scratch);
+                plain = std::string_view(arena).substr(at);
+            }
+            members.push_back({plain, key, container});
+        });
+        std::sort(members.begin(), members.end(), [](const Member& left, const Member& right) {
+            return left.name != right.name ? left.name < right.name : left.key < right.key;
+        });
+    }
+
+private:
+    // an array or object that the walk is inside of, with the hashes of the keys that were there
+    struct Frame {
+        std::uint32_t container;
+        bool suspect;  // two keys may be the same
+        bool object;
+        std::uint64_t seen;
+    };
+    // the token behind a value, with the number of the first container behind it
+    std::uint32_t behind(std::uint32_t token, std::uint32_t& container) const {
+        const char first = first_char(token);
+        if (first != '{' && first != '[') { return token + 1; }
+        const Container& skipped = containers_[container];
+        container = skipped.next;
+        return skipped.close + 1;
+    }
+
+    std::size_t first_not_below(std::uint32_t token, std::size_t from, std::size_t to) const {
+        const auto begin = escaped_strings_.begin();
+        const auto below = [](const EscapedString& string, std::uint32_t wanted) {
+            return string.token < wanted;
+        };
+        return static_cast<std::size_t>(
+            std::lower_bound(begin + static_cast<std::ptrdiff_t>(from),
+                             begin + static_cast<std::ptrdiff_t>(to), token, below) -
+            begin);
+    }
+
+    void say_where(std::size_t offset, std::string& why) const {
+        why = "not valid JSON at byte ";
+        append_number(why, before_ + offset);
+    }
+
+    bool find_tokens(std::string& why) {
+        // tokens are counted in 32 bits
+        if (json_.size() >= std::numeric_limits<std::uint32_t>::max()) {
+            why = "more than 4 GiB";
+            return false;
+        }
+        if (json_.size() > capacity_ || parser_ == nullptr) { grow(); }
+        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(json_.data());
+        const simdjson::error_code error =
+            json_.empty() ? simdjson::EMPTY
+                          : parser_->stage1(bytes, json_.size(), simdjson::stage1_mode::regular);
+        if (error != simdjson::SUCCESS) {
+            say_where(find_lexical_fault(json_), why);
+            return false;
+        }
+        tokens_ = parser_->structural_indexes.get();
+        count_ = parser_->n_structural_indexes;
+        return true;
+    }
+
+    void grow() {
+        // a history grows with every request: not each of them shall allocate
+        const std::size_t wanted = std::max({json_.size(), capacity_ + capacity_ / 2, std::size_t{4096}});
+        capacity_ = 0;
+        // whatever goes wrong here is memory
+        if (simdjson::get_active_implementation()->create_dom_parser_implementation(wanted, 1, parser_) !=
+            simdjson::SUCCESS) {
+            throw std::bad_alloc();
+        }
+        capacity_ = wanted;
+    }
+
+    // The grammar. Answers with the place of the first fault, or null.
+    const char* walk() {
+        const char* const text = json_.data();
+        const std::uint32_t* at = tokens_;
+        const std::uint32_t* const last = tokens_ + count_ - 1;
+        // a closing bracket stands last, so that only `close` can come to the end
+        if (text[*at] != '{' && text[*at] != '[') { return text + *at; }
+        if (text[*last] != '}' && text[*last] != ']') { return text + *last; }
+        std::uint32_t gaps = 0;
+        const auto open = [&](bool object) {
+            frames_.push_back({static_cast<std::uint32_t>(containers_.size()), false, object, 0});
+            containers_.emplace_back().open = static_cast<std::uint32_t>(at - tokens_);
+        };
+
+    value:
+        switch (text[*at]) {
+            case '{':
+                open(true);
+                gaps |= at[1] - at[0] - 1;
+                ++at;
+                if (text[*at] == '}') { goto close; }
+                goto key;
+            case '[':
+                open(false);
+                gaps |= at[1] - at[0] - 1;
+                ++at;
+                if (text[*at] == ']') { goto close; }
+                goto value;
+            case '"':
+                if (const char* const fault = read_string(at, false)) { return fault; }
+                break;
+            default: {
+                const std::size_t size = scalar_size(json_.substr(at[0], at[1] - at[0]));
+                if (size == 0) { return text + *at; }
+                gaps |= at[1] - at[0] - static_cast<std::uint32_t>(size);
+            }
+        }
+        ++at;
+
+    next:
+        switch (text[*at]) {
+            case ',':
+                gaps |= at[1] - at[0] - 1;
+                ++at;
+                if (!frames_.back().object) { goto value; }
+                goto key;
+            case '}':
+                if (!frames_.back().object) { return text + *at; }
+                goto close;
+            case ']':
+                if (frames_.back().object) { return text + *at; }
+                goto close;
+            default: return text + *at;
+        }
+
+    key:
+        if (text[*at] != '"') { return text + *at; }
+        if (const char* const fault = read_string(at, true)) { return fault; }
+        ++at;
+        if (text[*at] != ':') { return text + *at; }
+        gaps |= at[1] - at[0] - 1;
+        ++at;
+        goto value;
+
+    close: {
+        const Frame& frame = frames_.back();
+        Container& container = containers_[frame.container];
+        container.close = static_cast<std::uint32_t>(at - tokens_);
+        container.next = static_cast<std::uint32_t>(containers_.size());
+        container.repeats_keys = frame.suspect;
+        frames_.pop_back();
+        if (frames_.empty()) {
+            compact_ = compact_ && gaps == 0;
+            return at == last ? nullptr : text + at[1];
+        }
+        if (at == last) { return text + json_.size(); }
+        gaps |= at[1] - at[0] - 1;
+        ++at;
+        goto next;
+    }
+    }
+
+    // A string is followed by another token: the walk never comes here with the last one.
+    const char* read_string(const std::uint32_t* at, bool is_key) {
+        const char* const quote = json_.data() + at[0];
+        const char* end = json_.data() + at[1] - 1;
+        if (*end != '"') {
+            compact_ = false;
+            while (is_blank(*end)) { --end; }
+        }
+        const char* const begin = quote + 1;
+        const auto size = static_cast<std::size_t>(end - begin);
+        const char* const limit = json_.data() + json_.size();
+        const StringFacts facts = scan_string({begin, size}, limit);
+        if (facts.escaped) {
+            if (facts.fault != nullptr) { return facts.fault; }
+            escaped_strings_.push_back({static_cast<std::uint32_t>(at - tokens_), facts.length});
+            respelled_ = respelled_ || facts.length.respelled > 0;
+            escaped_keys_ = escaped_keys_ || is_key;
+        }
+        if (is_key) { note_key({begin, size}, limit, facts.escaped); }
+        return nullptr;
+    }
+
+    // Two keys that are the same have the same bit; most of those that are not, have not.
+    void note_key(std::string_view key, const char* limit, bool escaped) {
+        std::uint64_t word = 0;
+        if (key.size() >= 8) {
+            std::uint64_t tail = 0;
+            std::memcpy(&word, key.data(), 8);
+            std::memcpy(&tail, key.data() + key.size() - 8, 8);
+            word ^= tail << 1U;
+        } else if (limit - key.data() >= 8) {
+            std::memcpy(&word, key.data(), 8);
+            word &= (std::uint64_t{1} << (8 * key.size())) - 1;
+        } else {
+            std::memcpy(&word, key.data(), key.size());
+        }
+        const std::uint64_t bit = std::uint64_t{1}
+                                  << ((word + key.size()) * 0x9FB21C651E98DF25ULL >> 58U);
+        Frame& frame = frames_.back();
+        frame.suspect = frame.suspect || escaped || (frame.seen & bit) != 0;
+        frame.seen |= bit;
+    }
+
+    // Looks closer at the objects whose keys may repeat.
+    void find_repeated_keys() {
+        for (std::uint32_t number = 0; number < containers_.size(); ++number) {
+            if (!containers_[number].repeats_keys) { continue; }
+            containers_[number].repeats_keys = has_repeated_keys(number);
+            repeated_ += containers_[number].repeats_keys;
+        }
+        if (repeated_ == 0) { return; }
+        // what is inside is numbered higher, up to `next`
+        std::size_t repeating = containers_.size();
+        for (std::size_t number = containers_.size(); number-- > 0;) {
+            if (containers_[number].repeats_keys) { repeating = number; }
+            containers_[number].holds_repeated_keys = repeating < containers_[number].next;
+        }
+    }
+
+    bool has_repeated_keys(std::uint32_t number) {
+        sort_members(number, members_, names_);
+        for (std::size_t i = 1; i < members_.size(); ++i) {
+            if (members_[i - 1].name == members_[i].name) { return true; }
+        }
+        return false;
+    }
+
+    std::string_view json_;
+    std::size_t before_ = 0;
+    std::unique_ptr<simdjson::internal::dom_parser_implementation> parser_;
+    std::size_t capacity_ = 0;
+    const std::uint32_t* tokens_ = nullptr;
+    std::uint32_t count_ = 0;
+    std::vector<Container> containers_;
+    std::vector<EscapedString> escaped_strings_;
+    std::size_t repeated_ = 0;
+    bool compact_ = true;
+    bool respelled_ = false;
+    bool escaped_keys_ = false;
+    mutable std::size_t hint_ = 0;
+    // for the walk alone, kept for their capacity
+    std::vector<Frame> frames_;
+    std::vector<Member> members_;
+    std::string names_;
+};
+
+}  // namespace coppice::detail

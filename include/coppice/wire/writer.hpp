@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/measure.hpp>
+#include <coppice/plan.hpp>
+#include <coppice/transcript.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coppice::detail {
+
+/// Appends a text as a JSON string, in its shortest spelling.
+inline void append_json_string(std::string& out, std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    out += '"';
+    if (is_plain(text)) {
+        out.append(text) += '"';
+        return;
+    }
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        switch (c) {
+            case '"': out += "\\\""; break;
+            case '\\': out += "\\\\"; break;
+            case '\b': out += "\\b"; break;
+            case '\f': out += "\\f"; break;
+            case '\n': out += "\\n"; break;
+            case '\r': out += "\\r"; break;
+            case '\t': out += "\\t"; break;
+            default:
+                if (byte < 0x20) {
+                    out += "\\u00";
+                    out += digits[byte >> 4U];
+                    out += digits[byte & 0xFU];
+                } else {
+                    out += c;
+                }
+        }
+    }
+    out += '"';
+}
+
+/// Collects edits of a text and writes it anew: what is not edited is copied, byte by byte, or not even that.
+class WireWriter {
+public:
+    /// The text must stay where it is until the next `start`.
+    void start(std::string_view text) {
+        text_ = text;
+        splices_.clear();
+        replacements_.clear();
+        pieces_.clear();
+        body_.clear();
+    }
+
+    /// Takes an edit that lies behind all earlier ones. Answers how long its replacement is.
+    std::size_t add(const Edit& edit, const BlockSpelling& spelling) {
+        const auto offset =
+            static_cast<std::size_t>(static_cast<const char*>(edit.node.where) - text_.data());
+        const std::size_t free_from = splices_.empty() ? 0 : splices_.back().offset + splices_.back().size;
+        // cannot be; it would tear the body apart
+        if (offset < free_from) { throw std::logic_error("two edits of one place"); }
+        const std::size_t start = replacements_.size();
+        if (edit.as == Edit::As::string) {
+            append_json_string(replacements_, edit.text);
+        } else {
+            append_block(edit, spelling);
+        }
+        splices_.push_back({offset, edit.node.length, start, replacements_.size() - start});
+        return splices_.back().replacement_size;
+    }
+
+    /// Where the written text differs from the given one.
+    std::optional<std::size_t> first_difference() const {
+        if (splices_.empty()) { return std::nullopt; }
+        const Splice& first = splices_.front();
+        const std::string_view before = text_.substr(first.offset, first.size);
+        const std::string_view after = replacement(first);
+        const auto [left, right] =
+            std::mismatch(before.begin(), before.end(), after.begin(), after.end());
+        return first.offset + static_cast<std::size_t>(left - before.begin());
+    }
+
+    /// What is written, in pieces of the given text and of the replacements; without edits, the given text.
+    std::span<const std::string_view> pieces() {
+        pieces_.clear();
+        std::size_t at = 0;
+        const auto add_piece = [this](std::string_view piece) {
+            if (!piece.empty()) { pieces_.push_back(piece); }
+        };
+        for (const Splice& splice : splices_) {
+            add_piece(text_.substr(at, splice.offset - at));
+            add_piece(replacement(splice));
+            at = splice.offset + splice.size;
+        }
+        add_piece(text_.substr(at));
+        return pieces_;
+    }
+
+    /// What is written, in one piece.
+    std::string& joined() {
+        std::size_t size = text_.size();
+        for (const Splice& splice : splices_) { size = size - splice.size + splice.replacement_size; }
+        body_.clear();
+        body_.reserve(size);
+        for (const std::string_view piece : pieces()) { body_ += piece; }
+        return body_;
+    }
+
+private:
+    struct Splice {
+        std::size_t offset;
+        std::size_t size;
+        std::size_t replacement_at;
+        std::size_t replacement_size;
+    };
+
+    std::string_view replacement(const Splice& splice) const {
+        return std::string_view(replacements_).substr(splice.replacement_at, splice.replacement_size);
+    }
+
+    void append_block(const Edit& edit, const BlockSpelling& spelling) {
+        if (edit.as == Edit::As::blocks) { replacements_ += '['; }
+        replacements_ += '{';
+        if (!spelling.type.empty()) {
+            replacements_ += R"("type":)";
+            append_json_string(replacements_, spelling.type);
+            replacements_ += ',';
+        }
+        append_json_string(replacements_, spelling.text_key);
+        replacements_ += ':';
+        append_json_string(replacements_, edit.text);
+        if (edit.cache_mark) {
+            replacements_ += ',';
+            append_json_string(replacements_, spelling.mark_key);
+            replacements_ += ':';
+            replacements_.append(static_cast<const char*>(edit.cache_mark.where), edit.cache_mark.length);
+        }
+        replacements_ += '}';
+        if (edit.as == Edit::As::blocks) { replacements_ += ']'; }
+    }
+
+    std::string_view text_;
+    std::vector<Splice> splices_;
+    std::string replacements_;
+    std::vector<std::string_view> pieces_;
+    std::string body_;
+};
+
+}  // namespace coppice::detail
