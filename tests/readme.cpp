@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The README's code is compiled, here and in examples/readme.cpp, and its output is what the program prints.
 #include <coppice/coppice.hpp>
+#include <coppice/wire.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -63,6 +64,22 @@ std::size_t compose(nlohmann::ordered_json& body, const Config& config) {
     return planned.edits.size() + report.edits.size() + coppice::plan(body, pruner).edits.size();
 }
 
+std::string send_pruned(const std::string& bytes) {
+    constexpr coppice::Pipeline<coppice::KeepRecent<5>> pruner;
+    std::string sent;
+    const auto send = [&sent](std::string_view piece) { sent += piece; };
+
+    // clang-format off
+    const coppice::PrunedBody pruned = coppice::prune(bytes, pruner);  // bytes: std::string or std::string_view
+    send(pruned.bytes(bytes));                                         // the input itself where nothing changed
+
+    thread_local coppice::WireWorkspace workspace;                     // buffers and parser, kept from call to call
+    send(coppice::prune(bytes, pruner, workspace));                    // what was done: workspace.report
+    for (const std::string_view piece : coppice::prune_pieces(bytes, pruner, workspace)) { send(piece); }
+    // clang-format on
+    return sent;
+}
+
 }  // namespace
 
 TEST_CASE("readme: its first program is the example that is built") {
@@ -72,11 +89,13 @@ TEST_CASE("readme: its first program is the example that is built") {
 }
 
 TEST_CASE("readme: its other code is compiled here") {
-    CHECK(blocks("cpp").size() == 2);
+    CHECK(blocks("cpp").size() == 3);
     const std::string here = without_white_space(read(root / "tests/readme.cpp"));
     CHECK(here.find(without_white_space(blocks("cpp").at(1))) != std::string::npos);
+    CHECK(here.find(without_white_space(blocks("cpp").at(2))) != std::string::npos);
     nlohmann::ordered_json empty = nlohmann::ordered_json::array();
     CHECK(compose(empty, {}) == 0);
+    CHECK(send_pruned("[]") == "[][][]");
 }
 
 TEST_CASE("readme: it stays short, and every header of a family has its link") {
@@ -100,7 +119,10 @@ TEST_CASE("readme: every header has a test of the same name, and stands in the u
         const std::filesystem::path name = std::filesystem::relative(file.path(), include);
         if (!file.is_regular_file() || *name.begin() == "detail" || name == "coppice.hpp") { continue; }
         CAPTURE(name.string());
-        CHECK(umbrella.find("#include <coppice/" + name.generic_string() + ">") != std::string::npos);
+        // a component of its own, with a dependency of its own
+        const bool wire = name == "wire.hpp" || *name.begin() == "wire";
+        const bool included = umbrella.find("#include <coppice/" + name.generic_string() + ">") != std::string::npos;
+        CHECK(included != wire);
         if (name == "policies.hpp" || name == "preset.hpp") { continue; }
         CHECK(
             std::filesystem::exists(root / "tests" / std::filesystem::path(name).replace_extension(".cpp")));

@@ -115,19 +115,31 @@ inline bool belongs_to_request(Text key) {
     return false;
 }
 
-/// The request that a batch's wrapper holds as `params` (Anthropic Message Batches) or `body` (a line of a batch
-/// file), or the value itself.
+/// What a value may be in a batch.
+enum class BatchItem : std::uint8_t { request, wrapper, other };
+
+/// Tells a wrapper from what it wraps, a request or a message; `inner` becomes the request inside: the member
+/// `params` (Anthropic Message Batches) or `body` (a line of a batch file).
+template <json_cursor Value>
+BatchItem look_into(Value value, Value& inner) {
+    BatchItem found = BatchItem::other;
+    if (value.repeats_keys()) { return found; }
+    value.members([&](Text key, Value member) {
+        if (belongs_to_request(key)) { found = BatchItem::request; }
+        const bool wraps =
+            same_text(key, std::string_view("params")) || same_text(key, std::string_view("body"));
+        if (!wraps || member.type() != JsonType::object || found == BatchItem::request) { return; }
+        found = BatchItem::wrapper;
+        inner = member;
+    });
+    return found;
+}
+
+/// The request that a wrapper holds, or the value itself.
 template <json_cursor Value>
 Value unwrapped(Value value) {
     Value inner = value;
-    bool request = value.repeats_keys();
-    value.members([&](Text key, Value member) {
-        request = request || belongs_to_request(key);
-        const bool wraps =
-            same_text(key, std::string_view("params")) || same_text(key, std::string_view("body"));
-        if (wraps && member.type() == JsonType::object) { inner = member; }
-    });
-    return request ? value : inner;
+    return look_into(value, inner) == BatchItem::wrapper ? inner : value;
 }
 
 /// Calls `visit(value)` for every request that a body holds: itself, or, where it is a batch, those of its list
@@ -135,19 +147,27 @@ Value unwrapped(Value value) {
 template <json_cursor Value, class Visit>
 void for_each_body(Value root, Visit visit) {
     Value list = root;
+    Value inner = root;
     bool batch = false;
-    bool request = root.repeats_keys();
     root.members([&](Text key, Value member) {
-        request = request || belongs_to_request(key);
         if (!same_text(key, std::string_view("requests")) || member.type() != JsonType::array) { return; }
         list = member;
         batch = true;
     });
-    bool first = true;
+    if (look_into(root, inner) != BatchItem::other || root.repeats_keys()) { batch = false; }
+    // an array is one of messages unless the first object in it is none
+    bool looked = false;
     root.elements([&](Value item) {
-        if (std::exchange(first, false)) { batch = unwrapped(item).node().where != item.node().where; }
+        if (looked || item.type() != JsonType::object) { return; }
+        looked = true;
+        bool message = false;
+        item.members([&](Text key, Value) {
+            message = message || same_text(key, std::string_view("role")) ||
+                      same_text(key, std::string_view("content"));
+        });
+        batch = !message && look_into(item, inner) != BatchItem::other;
     });
-    if (batch && !request) {
+    if (batch) {
         list.elements([&](Value item) { visit(unwrapped(item)); });
     } else {
         visit(unwrapped(root));

@@ -206,6 +206,8 @@ public:
         return visitor.size;
     }
 
+    bool one_spelling() const override { return true; }
+
     std::size_t count_members(Node node, std::string_view name) const override {
         MemberCounter<Json> visitor{name};
         walk(value_of(node), visitor, stack_);
@@ -321,8 +323,8 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
     // where the document is none, one sentence is enough
     if constexpr (!std::is_const_v<Json> && detail::is_basic_json_v<Json>) {
         detail::fail_open(report, [&] {
-            auto replacements = detail::plan_document(document, pipeline, dialect, detail::Commit::yes,
-                                                      workspace, report);
+            auto replacements =
+                detail::plan_document(document, pipeline, dialect, detail::Commit::yes, workspace, report);
             for (detail::Replacement<Json>& replacement : replacements) { replacement.put_in_place(); }
         });
     }

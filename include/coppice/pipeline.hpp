@@ -111,19 +111,16 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
                                 std::string& scratch) {
     for (Entry& entry : transcript.all()) {
         for (const Field& field : transcript.fields_of(entry)) {
-            const Text text = field.text.text();
-            const bool short_enough = field.text.least(Unit::bytes) <= wording.longest;
-            entry.cleared =
-                entry.cleared ||
-                (short_enough && wording.recognise(decoded(text, scratch)).kind == Recognised::Kind::stub);
+            if (entry.cleared || !wording.may_be_stub(field.text)) { continue; }
+            const Recognised found = wording.recognise(decoded(field.text.text(), scratch));
+            entry.cleared = found.kind == Recognised::Kind::stub;
         }
         if (entry.kind != Kind::result) { continue; }
         std::size_t own = 0;
         for (std::size_t i = entry.first_part; i < entry.first_part + entry.part_count; ++i) {
             Part& part = transcript.parts[i];
             const Text text = part.text.text();
-            const bool short_enough = part.text.least(Unit::bytes) <= wording.longest;
-            if (part.kind != Part::Kind::text || !(short_enough || previews)) { continue; }
+            if (part.kind != Part::Kind::text || !(previews || wording.may_be_stub(part.text))) { continue; }
             const Recognised found = wording.recognise(decoded(text, scratch));
             if (found.kind == Recognised::Kind::stub) {
                 part.kind = Part::Kind::stub;
@@ -183,7 +180,8 @@ public:
     /// this; `coppice::plan` and `coppice::prune` are the calls for a document.
     void run(Workspace& workspace) const {
         const detail::AnyWording wording = detail::AnyWording::of(the_wording());
-        detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...), workspace.text);
+        detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...),
+                                    workspace.text);
         const auto guards = all_guards();
         workspace.transcript.set_horizon(find_horizon(workspace, wording, guards));
         plan_at(workspace.transcript, workspace.plan, wording, guards);

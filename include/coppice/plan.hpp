@@ -354,8 +354,9 @@ private:
     }
 
     bool allowed(std::size_t entry, Fate fate, std::string_view text, bool assume_read = false) const {
-        // nobody would know it again
+        // nobody would know it again, or no provider would take it
         if (fate != Fate::spill && text.size() > wording_.longest) { return false; }
+        if (!detail::is_utf8(text)) { return false; }
         const Proposal proposal{entry, fate, text, assume_read};
         for (const detail::AnyGuard& guard : guards_) {
             if (!guard.allows(guard.model, *transcript_, proposal)) { return false; }
@@ -439,7 +440,7 @@ private:
         if (changed_fields_[index].changed) { return false; }
         const Field& subject = transcript_->fields[index];
         const Text text = subject.text.text();
-        if (subject.text.least(Unit::bytes) <= wording_.longest &&
+        if (wording_.may_be_stub(subject.text) &&
             wording_.recognise(decoded(text, joined_)).kind != Recognised::Kind::content) {
             return false;
         }

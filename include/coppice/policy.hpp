@@ -56,4 +56,23 @@ concept committing_policy = policy<P> &&
     { p.commit(transcript, plan, entry) } -> std::same_as<bool>;
 };
 
+namespace detail {
+
+/// Clears the results that belong to a policy, all but the newest `keep`. What could not be cleared anyway takes no
+/// place among these; with `count_unread`, what is only unread does.
+template <class Belongs>
+void clear_all_but_newest(const Transcript& transcript, Plan& plan, std::size_t keep, bool count_unread,
+                          std::string_view name, Belongs belongs) {
+    const auto entries = transcript.entries();
+    for (std::size_t i = entries.size(); i-- > 0;) {
+        if (!belongs(entries[i])) { continue; }
+        if (keep == 0) {
+            plan.clear(i, name);
+        } else if (plan.could_clear(i, count_unread)) {
+            --keep;
+        }
+    }
+}
+
+}  // namespace detail
 }  // namespace coppice

@@ -14,9 +14,9 @@ struct EditRecord {
     std::size_t request = 0;  ///< position in a batch, otherwise 0
     std::size_t message = 0;
     std::size_t block = 0;
-    std::string path;    ///< JSON Pointer inside the block: `/content`, `/input/edits/0/new_string`
+    std::string path;         ///< JSON Pointer inside the block: `/content`, `/input/edits/0/new_string`
     std::string_view reason;  ///< name of the policy, which lives as long as the program
-    std::string id;      ///< of the call
+    std::string id;           ///< of the call
     std::string tool;
     std::string replacement;       ///< the text that was written
     std::size_t bytes_before = 0;  ///< of the value: as it stood in the bytes; of a DOM, as compact JSON

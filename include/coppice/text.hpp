@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,7 +18,8 @@ namespace coppice {
 class Text {
 public:
     constexpr Text() = default;
-    constexpr Text(std::string_view plain) : raw_(plain) {}
+    constexpr Text(std::string_view plain)
+        : data_(plain.data()), size_(plain.size() & (~std::uint64_t{0} >> 1U)) {}
     static constexpr Text still_escaped(std::string_view raw) {
         // without a backslash both spellings are the same bytes
         return still_escaped(raw, raw.find('\\') != std::string_view::npos);
@@ -29,13 +31,15 @@ public:
         return text;
     }
 
-    constexpr std::string_view raw() const { return raw_; }
-    constexpr bool escaped() const { return escaped_; }
-    constexpr bool empty() const { return raw_.empty(); }
+    constexpr std::string_view raw() const { return {data_, static_cast<std::size_t>(size_)}; }
+    constexpr bool escaped() const { return escaped_ != 0; }
+    constexpr bool empty() const { return size_ == 0; }
 
 private:
-    std::string_view raw_;
-    bool escaped_ = false;
+    // a transcript holds many of these
+    const char* data_ = nullptr;
+    std::uint64_t size_ : 63 = 0;
+    std::uint64_t escaped_ : 1 = 0;
 };
 
 namespace detail {
@@ -59,6 +63,38 @@ inline void append_utf8(std::string& out, std::uint32_t code) {
         put(0x80U | ((code >> 6U) & 0x3FU));
         put(0x80U | (code & 0x3FU));
     }
+}
+
+/// How long the UTF-8 character is that the text begins with; 0 where it begins with none (Unicode 15, table 3-7).
+constexpr std::size_t utf8_size(std::string_view text) {
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
+    };
+    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
+        return byte(i) >= low && byte(i) <= high;
+    };
+    const unsigned first = byte(0);
+    if (first < 0x80) { return 1; }
+    if (first >= 0xC2 && first <= 0xDF) { return follows(1) ? 2 : 0; }
+    if (first >= 0xE0 && first <= 0xEF) {
+        const bool second = follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
+        return second && follows(2) ? 3 : 0;
+    }
+    if (first >= 0xF0 && first <= 0xF4) {
+        const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
+        return second && follows(2) && follows(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Whether all of a text is UTF-8.
+constexpr bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t size = utf8_size(text);
+        if (size == 0) { return false; }
+        text.remove_prefix(size);
+    }
+    return true;
 }
 
 inline std::uint32_t hex4(std::string_view digits) {
@@ -155,42 +191,29 @@ inline TextExtent measure(Text text) {
             const Extent width{detail::utf8_width(code), 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
             sum.plain -= ascii(unit.length);
             sum.plain += width;
-            sum.escapes += unit.lone_surrogate ? ascii(unit.length) - width : ascii(detail::escape_width(code));
+            sum.escapes +=
+                unit.lone_surrogate ? ascii(unit.length) - width : ascii(detail::escape_width(code));
         }
         raw.remove_prefix(unit.length);
     }
     return sum;
 }
 
-/// What a back end may know of a text before anybody asks.
-struct KnownLength {
-    std::size_t bytes = 0;      ///< of the decoded text
-    std::size_t respelled = 0;  ///< bytes that the shortest spelling as JSON has less than the present one
-    bool simple = true;         ///< every escape is two characters and stands for one
-};
-
 /// A text that is measured when somebody asks for more than its length in bytes can tell, and then once.
 class MeasuredText {
 public:
     MeasuredText() = default;
-    explicit MeasuredText(Text text)
-        : text_(text), least_(text.raw().size()), most_(least_), simple_(!text.escaped()) {
-        // the longest spelling of one byte: \u0041
-        if (text.escaped()) { least_ /= 6; }
-    }
-    MeasuredText(Text text, KnownLength known)
-        : text_(text), least_(known.bytes), most_(known.bytes), respelled_(known.respelled),
-          simple_(known.simple),
-          known_(true) {}
+    explicit MeasuredText(Text text) : text_(text) {}
+    /// For a back end that knows.
+    MeasuredText(Text text, const TextExtent& extent)
+        : text_(text), extent_(extent), plain_known_(true), escapes_known_(true) {}
 
     Text text() const { return text_; }
 
     /// The decoded text.
     Extent plain() const {
         if (!plain_known_) {
-            // an escape of two characters takes one off in every unit
-            extent_.plain = simple_ ? measure_plain(text_.raw()) - ascii(text_.raw().size() - most_)
-                                    : measure(text_).plain;
+            extent_.plain = text_.escaped() ? measure(text_).plain : measure_plain(text_.raw());
             plain_known_ = true;
         }
         return extent_.plain;
@@ -200,32 +223,28 @@ public:
     TextExtent extent() const {
         plain();
         if (!escapes_known_) {
-            extent_.escapes = !simple_ ? measure(text_).escapes
-                              : known_ ? ascii(text_.raw().size() - most_ - respelled_)
-                                       : ascii(measure_escapes(text_.raw()));
+            extent_.escapes = text_.escaped() ? measure(text_).escapes : ascii(measure_escapes(text_.raw()));
             escapes_known_ = true;
         }
         return extent_;
     }
 
-    /// The text has no more than this, in any unit.
-    std::size_t most() const { return most_; }
+    /// The decoded text has no more than this.
+    std::size_t most(Unit unit) const { return plain_known_ ? extent_.plain.in(unit) : text_.raw().size(); }
 
-    /// The text has at least this: what its bytes are worth if each character is as long as can be.
+    /// The decoded text has at least this: what its bytes are worth if each character is as long as can be.
     std::size_t least(Unit unit) const {
-        return unit == Unit::bytes ? least_ : unit == Unit::utf16 ? least_ / 3 : least_ / 4;
+        if (plain_known_) { return extent_.plain.in(unit); }
+        // the longest spelling of one byte: \u0041
+        const std::size_t bytes = text_.escaped() ? text_.raw().size() / 6 : text_.raw().size();
+        return unit == Unit::bytes ? bytes : unit == Unit::utf16 ? bytes / 3 : bytes / 4;
     }
 
 private:
     Text text_;
-    std::size_t least_ = 0;  // bytes of the decoded text
-    std::size_t most_ = 0;
-    std::size_t respelled_ = 0;
-    bool simple_ = true;  // every escape is two characters and stands for one
-    bool known_ = false;
+    mutable TextExtent extent_{};
     mutable bool plain_known_ = false;
     mutable bool escapes_known_ = false;
-    mutable TextExtent extent_{};
 };
 
 namespace detail {
@@ -289,34 +308,61 @@ inline void append_number(std::string& out, std::size_t number) {
     out.append(digits.data(), digits.size());
 }
 
+namespace detail {
+
+// what `append_safe` writes for a byte; 0 for white space and everything else unprintable
+inline constexpr auto safe_chars = [] {
+    std::array<char, 256> chars{};
+    for (std::size_t byte = 0x21; byte < chars.size(); ++byte) {
+        chars[byte] = byte < 0x7F ? static_cast<char>(byte) : '?';
+    }
+    chars[0x7F] = '\0';
+    chars['"'] = '\'';
+    chars['\\'] = '/';
+    chars['['] = '(';
+    chars[']'] = ')';
+    return chars;
+}();
+
+inline bool is_safe(std::string_view text) {
+    char before = ' ';
+    for (const char c : text) {
+        const bool single_space = c == ' ' && before != ' ';
+        const bool safe = c != '\0' && safe_chars[static_cast<unsigned char>(c)] == c;
+        if (!safe && !single_space) { return false; }
+        before = c;
+    }
+    return before != ' ';
+}
+
+}  // namespace detail
+
 /// Appends at most `limit` characters of `text` as printable ASCII without quotes, backslashes and square
 /// brackets, so that the result has one spelling at any depth of JSON and cannot close the stub it stands in.
 /// Longer text keeps its head and its tail around "...". White space and everything else unprintable
 /// collapse.
 inline void append_safe(std::string& out, std::string_view text, std::size_t limit) {
+    if (text.size() <= limit && detail::is_safe(text)) {
+        out += text;  // as most are
+        return;
+    }
     const std::size_t start = out.size();
     bool gap = false;
     // a bounded look at hostile lengths: what lies between cannot be shown anyway
     const std::size_t window = limit * 8 + 64;
     const bool long_text = text.size() > 2 * window;
     const auto put = [&](std::string_view piece) {
-        for (std::size_t i = 0; i < piece.size(); ++i) {
-            const auto byte = static_cast<unsigned char>(piece[i]);
-            if (byte <= 0x20 || byte == 0x7F) {
-                gap = true;
-                continue;
-            }
-            if (detail::is_continuation(piece[i])) { continue; }
-            if (gap && out.size() > start) { out.push_back(' '); }
+        std::size_t at = out.size();
+        out.resize(at + piece.size() + 1);  // a space stands for a byte, perhaps one of the piece before
+        for (const char c : piece) {
+            const char safe = detail::safe_chars[static_cast<unsigned char>(c)];
+            if (safe == '\0') { gap = true; }
+            if (safe == '\0' || detail::is_continuation(c)) { continue; }
+            if (gap && at > start) { out[at++] = ' '; }
             gap = false;
-            switch (byte) {
-                case '"': out.push_back('\''); break;
-                case '\\': out.push_back('/'); break;
-                case '[': out.push_back('('); break;
-                case ']': out.push_back(')'); break;
-                default: out.push_back(byte < 0x7F ? static_cast<char>(byte) : '?');
-            }
+            out[at++] = safe;
         }
+        out.resize(at);
     };
     constexpr std::string_view dots = "...";
     put(long_text ? text.substr(0, window) : text);

@@ -135,6 +135,8 @@ public:
     virtual Extent serialised(Node value, std::span<const Node> except = {}) const = 0;
     /// Appends one spelling of the value: equal values, whatever the order of their keys, give equal bytes.
     virtual void append_canonical(Node value, std::string& out) const = 0;
+    /// Whether texts that mean the same are the same bytes throughout the document.
+    virtual bool one_spelling() const = 0;
     /// How many members of this name stand in the value, at any depth.
     virtual std::size_t count_members(Node value, std::string_view name) const = 0;
 
@@ -211,7 +213,7 @@ public:
             for (const Part& part : parts_of(result)) {
                 if (part.kind != Part::Kind::text) { continue; }
                 least += part.text.least(wanted.unit);
-                most += part.text.most();
+                most += part.text.most(wanted.unit);
             }
             if (least >= wanted.value) { return true; }
             if (most < wanted.value) { return false; }

@@ -41,9 +41,9 @@ template <class... Parts>
 void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dialect dialect, Commit commit,
                  WireWorkspace& workspace) {
     Report& report = workspace.report;
-    reuse(report, workspace.planning.spare_edits);
     workspace.writer.start(body);
     fail_open(report, [&] {
+        reuse(report, workspace.planning.spare_edits);
         constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
         const bool marked = body.substr(0, byte_order_mark.size()) == byte_order_mark;
         const std::size_t start = marked ? byte_order_mark.size() : 0;
@@ -69,13 +69,18 @@ void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dial
 ///
 /// Text that has been compressed or signed is not for this: prune before that.
 template <class... Parts>
-PrunedBody prune(std::string_view body, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
+PrunedBody prune(std::string_view body, const Pipeline<Parts...>& pipeline,
+                 Dialect dialect = Dialect::detect) {
     PrunedBody out;
     detail::fail_open(out.report, [&] {
         WireWorkspace workspace;
         detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
-        if (workspace.report.engaged) { out.rewritten = std::move(workspace.writer.joined()); }
         out.report = std::move(workspace.report);
+        if (!out.report.engaged) { return; }
+        // not needed for writing, and the body is about to be in memory twice
+        workspace.planning = {};
+        workspace.structure = {};
+        out.rewritten = std::move(workspace.writer.joined());
     });
     return out;
 }
@@ -99,7 +104,11 @@ template <class... Parts>
 std::span<const std::string_view> prune_pieces(std::string_view body, const Pipeline<Parts...>& pipeline,
                                                WireWorkspace& workspace, Dialect dialect = Dialect::detect) {
     detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
-    return workspace.writer.pieces();
+    std::span<const std::string_view> out = workspace.writer.untouched();
+    detail::fail_open(workspace.report, [&] {
+        if (workspace.report.engaged) { out = workspace.writer.pieces(); }
+    });
+    return out;
 }
 
 /// Says what `prune` would do to a body.

@@ -56,7 +56,9 @@ enum class Shape { as_it_was, always_blocks };
 /// Its texts are passive statements in printable ASCII without quotes or backslashes, so that they have one
 /// spelling at any depth of JSON. `recognise` knows its own texts by their exact grammar and bounds, never by
 /// how they begin. `longest` bounds every text but previews, in bytes; a longer one is not written. What
-/// `recognise` does not know again counts as content the next time: pruning twice would prune more.
+/// `recognise` does not know again counts as content the next time: pruning twice would prune more. A wording may
+/// have `static constexpr char opening`, the first character of every text of its own but previews: texts that begin
+/// otherwise are not even shown to it.
 ///
 /// Exemplar
 ///
@@ -153,6 +155,7 @@ struct PlainWording {
     static constexpr std::size_t line_limit = 100;
     static constexpr std::size_t reference_limit = 512;
     static constexpr std::size_t longest = 1200;
+    static constexpr char opening = '[';
     static constexpr std::size_t preview_head_chars = 2500;
     static constexpr std::size_t preview_tail_chars = 1500;
 
@@ -286,7 +289,8 @@ private:
 
     // Head and tail have the exact lengths that `preview` gives them.
     static Recognised as_preview(std::string_view text) {
-        if (text.size() > (preview_head_chars + preview_tail_chars) * 4 + longest) { return {}; }
+        constexpr std::size_t shown = preview_head_chars + preview_tail_chars;
+        if (text.size() < shown || text.size() > shown * 4 + longest) { return {}; }
         detail::Scanner scan(text.substr(first_chars(text, preview_head_chars).size()));
         std::size_t left_out = 0;
         std::size_t characters = 0;
@@ -298,10 +302,7 @@ private:
             return {};
         }
         const std::string_view tail = scan.rest().substr(close + preview_close.size());
-        if (measure(tail).plain.chars != preview_tail_chars ||
-            characters != left_out + preview_head_chars + preview_tail_chars) {
-            return {};
-        }
+        if (measure(tail).plain.chars != preview_tail_chars || characters != left_out + shown) { return {}; }
         return {Recognised::Kind::preview, ascii(characters), scan.rest().substr(0, close)};
     }
 };
@@ -320,6 +321,11 @@ public:
         any.model_ = &model;
         any.longest = W::longest;
         any.shape = model.shape;
+        if constexpr (requires {
+                          { W::opening } -> std::convertible_to<char>;
+                      }) {
+            any.opening_ = W::opening;
+        }
         any.result_ = [](const void* w, std::string& out, const ResultFacts& facts) {
             static_cast<const W*>(w)->result(out, facts);
         };
@@ -353,7 +359,15 @@ public:
     }
     Recognised recognise(std::string_view text) const { return recognise_(model_, text); }
 
+    /// False for most texts that are no stub, without reading them.
+    bool may_be_stub(const MeasuredText& text) const {
+        const std::string_view raw = text.text().raw();
+        if (text.least(Unit::bytes) > longest || raw.empty()) { return false; }
+        return opening_ == '\0' || raw[0] == opening_ || raw[0] == '\\';
+    }
+
 private:
+    char opening_ = '\0';
     const void* model_ = nullptr;
     void (*result_)(const void*, std::string&, const ResultFacts&) = nullptr;
     void (*field_)(const void*, std::string&, const FieldFacts&) = nullptr;

@@ -104,7 +104,9 @@ inline void add_to_totals(Report& report, std::string_view reason, std::size_t s
     report.saved_bytes += saved;
     const auto same = [&](const ReasonTotal& total) { return total.reason == reason; };
     auto total = std::find_if(report.by_reason.begin(), report.by_reason.end(), same);
-    if (total == report.by_reason.end()) { total = report.by_reason.insert(total, ReasonTotal{reason, 0, 0}); }
+    if (total == report.by_reason.end()) {
+        total = report.by_reason.insert(total, ReasonTotal{reason, 0, 0});
+    }
     ++total->count;
     total->saved_bytes += saved;
 }
@@ -125,9 +127,15 @@ struct EditBytes {
     std::size_t after;
 };
 
+/// What goes with results that are cleared, and that not every wording mentions.
+struct Unmentioned {
+    std::size_t documents = 0;
+    std::size_t others = 0;
+};
+
 /// Adds what a plan does to a report. `carry_out(edit)` answers with an edit's EditBytes.
 template <class CarryOut>
-void add_to_report(Workspace& workspace, Report& report, CarryOut carry_out) {
+void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentioned, CarryOut carry_out) {
     const Transcript& transcript = workspace.transcript;
     Plan& plan = workspace.plan;
     report.dialect = transcript.dialect;
@@ -137,13 +145,11 @@ void add_to_report(Workspace& workspace, Report& report, CarryOut carry_out) {
         report.unpaired_results += entry.kind == Kind::result && entry.peer == none;
     }
     std::string& scratch = workspace.text;
-    std::size_t documents = 0;
-    std::size_t others = 0;
     plan.for_each_edit([&](const Edit& edit) {
         const Entry& entry = transcript.all()[edit.entry];
         if (edit.part == none && edit.field == none) {
-            documents += entry.documents;
-            others += entry.others;
+            unmentioned.documents += entry.documents;
+            unmentioned.others += entry.others;
         }
         const EditBytes bytes = carry_out(edit);
         EditRecord& record = add_record(report, workspace.spare_edits);
@@ -161,15 +167,6 @@ void add_to_report(Workspace& workspace, Report& report, CarryOut carry_out) {
         add_to_totals(report, edit.reason, bytes.before - bytes.after);
         if (!report.first_changed_message) { report.first_changed_message = entry.message; }
     });
-    report.engaged = !report.edits.empty();
-    // not every wording says so in the stub
-    if (documents > 0) {
-        report.warnings.push_back(number(documents) + " documents were cleared with their results");
-    }
-    if (others > 0) {
-        report.warnings.push_back(number(others) +
-                                  " parts of an unknown kind were cleared with their results");
-    }
     if (const auto& ceiling = plan.ceiling()) { report_ceiling(*ceiling, plan, report); }
 }
 
@@ -182,31 +179,40 @@ template <json_cursor Value, class... Parts, class CarryOut>
 void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialect, Commit commit,
                   Workspace& workspace, const Source& source, Report& report, CarryOut carry_out) {
     std::size_t refused = 0;
+    std::string_view first_refusal;
+    Unmentioned unmentioned;
     for_each_body(root, [&](Value body) {
         ++report.requests;
         const Reading reading(workspace.transcript, source);
         AnthropicReader<Value> reader(workspace.transcript, workspace.reader);
-        const std::string_view why = reader.read(body, dialect != Dialect::detect);
-        if (!why.empty()) {
-            ++refused;
-            if (report.why.empty()) { report.why = why; }
+        const std::string_view refusal = reader.read(body, dialect != Dialect::detect);
+        if (!refusal.empty()) {
+            if (refused++ == 0) { first_refusal = refusal; }
             return;
         }
         pipeline.run(workspace);
         if (commit == Commit::yes) { pipeline.commit(workspace); }
         const std::size_t edits_before = report.edits.size();
-        add_to_report(workspace, report, carry_out);
+        add_to_report(workspace, report, unmentioned, carry_out);
         if (report.edits.size() == edits_before && report.why.empty()) {
             pipeline.append_why_closed(workspace.transcript, report.why);
         }
     });
-    if (report.requests == 0) { report.why = "an empty batch"; }
-    if (!report.engaged) { return; }
-    if (refused > 0) {
-        report.warnings.push_back(number(refused) + " of " + number(report.requests) +
-                                  " requests stay as they are: " + report.why);
+    report.engaged = !report.edits.empty();
+    if (!report.engaged) {
+        if (report.why.empty()) { report.why = report.requests == 0 ? "an empty batch" : first_refusal; }
+        return;
     }
     report.why.clear();
+    const auto warn = [&report](std::size_t count, std::string_view what) {
+        if (count > 0) { report.warnings.push_back(number(count).append(what)); }
+    };
+    warn(unmentioned.documents, " documents were cleared with their results");
+    warn(unmentioned.others, " parts of an unknown kind were cleared with their results");
+    if (refused > 0) {
+        warn(refused, std::string(" of ") + number(report.requests) +
+                          " requests stay as they are: " + std::string(first_refusal));
+    }
 }
 
 // What went wrong, in words of ours or of the standard library: never with the input's own bytes.

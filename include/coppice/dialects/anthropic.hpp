@@ -22,7 +22,10 @@ template <json_cursor Value>
 class AnthropicReader {
 public:
     AnthropicReader(Transcript& transcript, detail::ReaderScratch& scratch)
-        : out_(transcript), pairs_(scratch.pairs), server_pairs_(scratch.server_pairs), scratch_(scratch.text) {}
+        : out_(transcript),
+          pairs_(scratch.pairs),
+          server_pairs_(scratch.server_pairs),
+          scratch_(scratch.text) {}
 
     /// Why the body is not one of this dialect; empty when it is. With `forced`, only what cannot be read at
     /// all is refused.
@@ -176,8 +179,7 @@ private:
                 call.tool = value.text();
             } else if (is(key, "input")) {
                 call.content = value.node();
-                call.immutable =
-                    call.immutable || value.type() != JsonType::object || value.repeats_keys();
+                call.immutable = call.immutable || value.type() != JsonType::object || value.repeats_keys();
                 read_input(value, call);
             } else if (is(key, "caller")) {
                 const bool by_program = value.type() != JsonType::null && !is(value.peek("type"), "direct");

@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 5> bulky_input_fields = {
 namespace detail {
 
 inline bool is_bulky(const Field& field, std::span<const std::string_view> names, Size min) {
-    if (field.text.most() < min.value) { return false; }
+    if (field.text.most(min.unit) < min.value) { return false; }
     for (const std::string_view name : names) {
         if (same_text(field.name, name)) {
             return field.text.least(min.unit) >= min.value || field.text.plain().at_least(min);

@@ -20,14 +20,19 @@ namespace detail {
 class ResultIdentity {
 public:
     ResultIdentity(const Transcript& transcript, SameCall same_call, Plan::Scratch& scratch)
-        : transcript_(transcript), same_call_(same_call), left_(scratch.left), right_(scratch.right) {}
+        : transcript_(transcript),
+          one_spelling_(transcript.source->one_spelling()),
+          same_call_(same_call),
+          left_(scratch.left),
+          right_(scratch.right) {}
 
     std::uint64_t size_key(const Entry& entry) const {
         std::uint64_t key = entry.part_count * 2 + (entry.error ? 1 : 0);
         for (const Part& part : transcript_.parts_of(entry)) {
             if (part.kind != Part::Kind::text) { continue; }
             const std::size_t least = part.text.least(Unit::bytes);
-            key = mix(key + (least == part.text.most() ? least : part.text.plain().bytes));
+            const bool known = least == part.text.most(Unit::bytes);
+            key = mix(key + (known ? least : part.text.plain().bytes));
         }
         return key;
     }
@@ -54,7 +59,8 @@ public:
 private:
     std::string_view bytes_of(const Part& part, std::string& scratch) const {
         if (part.kind == Part::Kind::text || part.kind == Part::Kind::stub) {
-            return decoded(part.text.text(), scratch);
+            const Text text = part.text.text();
+            return one_spelling_ ? text.raw() : decoded(text, scratch);
         }
         scratch.clear();
         transcript_.source->append_canonical(part.node, scratch);
@@ -73,6 +79,7 @@ private:
     }
 
     const Transcript& transcript_;
+    bool one_spelling_;
     SameCall same_call_;
     std::string& left_;
     std::string& right_;

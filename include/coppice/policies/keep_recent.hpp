@@ -14,19 +14,6 @@ inline constexpr std::size_t share_window = std::numeric_limits<std::size_t>::ma
 
 namespace detail {
 
-inline void keep_recent_shared(const Transcript& transcript, Plan& plan, std::size_t keep, Size big,
-                               bool count_unread, std::string_view name) {
-    const auto entries = transcript.entries();
-    for (std::size_t i = entries.size(); i-- > 0;) {
-        if (!is_big(transcript, entries[i], big)) { continue; }
-        if (keep == 0) {
-            plan.clear(i, name);
-        } else if (plan.could_clear(i, count_unread)) {
-            --keep;
-        }
-    }
-}
-
 inline void keep_recent_apart(const Transcript& transcript, Plan& plan, std::size_t keep,
                               std::size_t keep_images, Size big, bool count_unread, std::string_view name) {
     const auto entries = transcript.entries();
@@ -76,7 +63,9 @@ struct KeepRecent {
     }
     void apply(const Transcript& transcript, Plan& plan) const {
         if (keep_images == share_window) {
-            detail::keep_recent_shared(transcript, plan, keep, big, count_unread, name);
+            detail::clear_all_but_newest(transcript, plan, keep, count_unread, name, [&](const Entry& entry) {
+                return detail::is_big(transcript, entry, big);
+            });
         } else {
             detail::keep_recent_apart(transcript, plan, keep, keep_images, big, count_unread, name);
         }

@@ -20,19 +20,6 @@ inline bool is_big(const Transcript& transcript, const Entry& entry, Size big) {
     return entry.kind == Kind::result && (entry.images > 0 || transcript.at_least(entry, big));
 }
 
-inline void age_small(const Transcript& transcript, Plan& plan, std::size_t keep, Size above, Size big,
-                      bool count_unread, std::string_view name) {
-    const auto entries = transcript.entries();
-    for (std::size_t i = entries.size(); i-- > 0;) {
-        if (!is_small(transcript, entries[i], above, big)) { continue; }
-        if (keep == 0) {
-            plan.clear(i, name);
-        } else if (plan.could_clear(i, count_unread)) {
-            --keep;
-        }
-    }
-}
-
 }  // namespace detail
 
 /// Small results lose their text when many newer ones are there. One alone weighs little; together they can
@@ -60,7 +47,9 @@ struct SmallAging {
         }
     }
     void apply(const Transcript& transcript, Plan& plan) const {
-        detail::age_small(transcript, plan, keep, above, big, count_unread, name);
+        detail::clear_all_but_newest(transcript, plan, keep, count_unread, name, [&](const Entry& entry) {
+            return detail::is_small(transcript, entry, above, big);
+        });
     }
 };
 

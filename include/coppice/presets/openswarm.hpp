@@ -16,6 +16,7 @@ namespace coppice {
 struct OpenSwarmWording {
     static constexpr std::string_view name = "openswarm";
     static constexpr std::size_t longest = 200;
+    static constexpr char opening = '[';
 
     Shape shape = Shape::always_blocks;
     std::size_t big_utf16 = 2000;  ///< from here on a result counts as big

@@ -40,9 +40,13 @@ public:
     Text text() const { return is_string() ? structure_->text(token_) : Text(); }
     MeasuredText measured() const { return is_string() ? structure_->measured(token_) : MeasuredText(); }
 
-    bool repeats_keys() const { return is_container() && structure_->container(container_).repeats_keys; }
+    bool repeats_keys() const {
+        return structure_->repeated_keys() > 0 && is_container() &&
+               structure_->container(container_).repeats_keys;
+    }
     bool holds_repeated_keys() const {
-        return is_container() && structure_->container(container_).holds_repeated_keys;
+        return structure_->repeated_keys() > 0 && is_container() &&
+               structure_->container(container_).holds_repeated_keys;
     }
 
     template <class Visit>
@@ -68,18 +72,30 @@ public:
 
     Text peek(std::string_view wanted) const {
         Text found;
-        members([&](Text key, WireCursor value) {
-            if (same_text(key, wanted)) { found = value.text(); }
-        });
+        if (structure_->first_char(token_) != '{') { return found; }
+        if (repeats_keys()) {
+            members([&](Text key, WireCursor value) {
+                if (same_text(key, wanted)) { found = value.text(); }
+            });
+            return found;
+        }
+        const std::uint32_t close = structure_->container(container_).close;
+        std::uint32_t next = container_ + 1;
+        for (std::uint32_t token = token_ + 1; token < close; ++token) {
+            if (same_text(structure_->key(token), wanted)) {
+                return WireCursor(*structure_, token + 2, next).text();
+            }
+            token = structure_->behind(token + 2, next);
+        }
         return found;
     }
 
     Node node() const {
         const std::string_view json = structure_->json();
         const std::uint32_t start = structure_->offset(token_);
-        const std::size_t size =
-            is_container() ? structure_->offset(structure_->container(container_).close) + 1 - start
-                           : structure_->scalar(token_).size();
+        const std::size_t size = is_container()
+                                     ? structure_->offset(structure_->container(container_).close) + 1 - start
+                                     : structure_->scalar(token_).size();
         return {json.data() + start, size};
     }
 
@@ -95,10 +111,7 @@ public:
 
 private:
     bool is_string() const { return structure_->first_char(token_) == '"'; }
-    bool is_container() const {
-        const char first = structure_->first_char(token_);
-        return first == '{' || first == '[';
-    }
+    bool is_container() const { return structure_->is_container(token_); }
 
     // in the order of the text; most servers take the last
     std::vector<Member> last_of_each_name() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/text.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -89,28 +91,6 @@ inline void append_normal_number(std::string& out, std::string_view number) {
     if (out.size() == start || !is_digit(out.back())) { power = 0; }
     out += 'e';
     out += std::to_string(power);
-}
-
-/// How long the UTF-8 character is that the text begins with; 0 where it begins with none (Unicode 15, table 3-7).
-constexpr std::size_t utf8_size(std::string_view text) {
-    const auto byte = [&](std::size_t i) {
-        return i < text.size() ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
-    };
-    const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xBF) {
-        return byte(i) >= low && byte(i) <= high;
-    };
-    const unsigned first = byte(0);
-    if (first < 0x80) { return 1; }
-    if (first >= 0xC2 && first <= 0xDF) { return follows(1) ? 2 : 0; }
-    if (first >= 0xE0 && first <= 0xEF) {
-        const bool second = follows(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
-        return second && follows(2) ? 3 : 0;
-    }
-    if (first >= 0xF0 && first <= 0xF4) {
-        const bool second = follows(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
-        return second && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
 }
 
 /// Where text stops being what tokens of JSON can be cut from: at the first byte that is no UTF-8, at a control

@@ -31,22 +31,19 @@ public:
     }
 
     Extent serialised(Node node, std::span<const Node> except = {}) const override {
-        if (!structure_.compact() || structure_.respelled()) { return measure_tokens(node, except); }
-        Extent size;
-        std::string_view rest = text_of(node);
-        for (const Node skipped : except) {
-            const std::string_view skip = text_of(skipped);
-            const auto before = static_cast<std::size_t>(skip.data() - rest.data());
-            size += measure_plain(rest.substr(0, before));
-            rest.remove_prefix(before + skip.size());
-        }
-        return size + measure_plain(rest);
+        if (!structure_.compact() || !structure_.one_spelling()) { return measure_tokens(node, except); }
+        Extent size = structure_.measure(text_of(node));
+        for (const Node skipped : except) { size -= structure_.measure(text_of(skipped)); }
+        return size;
     }
+
+    bool one_spelling() const override { return structure_.one_spelling(); }
 
     std::size_t count_members(Node node, std::string_view name) const override {
         std::size_t count = 0;
         const std::size_t end = offset_of(node) + node.length;
-        for (std::uint32_t token = structure_.token_at(offset_of(node)); structure_.offset(token) < end; ++token) {
+        for (std::uint32_t token = structure_.token_at(offset_of(node)); structure_.offset(token) < end;
+             ++token) {
             if (structure_.first_char(token) != ':') { continue; }
             count += same_text(structure_.key(token - 1), name);
         }

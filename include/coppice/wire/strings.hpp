@@ -2,173 +2,109 @@
 #pragma once
 
 #include <coppice/text.hpp>
+#include <coppice/wire/text_map.hpp>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <optional>
 #include <string_view>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace coppice::detail {
 
-/// What one pass over the inside of a JSON string tells.
-struct StringFacts {
-    KnownLength length{};
-    bool escaped = false;         ///< there is a backslash in it
-    const char* fault = nullptr;  ///< the first escape that JSON does not know
-};
-
-/// Bit i is set where `bytes[i]` is a backslash.
-inline std::uint64_t backslashes_of_64(const char* bytes) {
-#if defined(__SSE2__)
-    // part of every x86-64, and a third of the time of the loop below
-    const __m128i wanted = _mm_set1_epi8('\\');
-    std::uint64_t mask = 0;
-    for (unsigned i = 0; i < 64; i += 16) {
-        const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i));
-        const auto found = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(block, wanted)));
-        mask |= static_cast<std::uint64_t>(found) << i;
-    }
-    return mask;
-#else
-    std::uint64_t mask = 0;
-    for (unsigned i = 0; i < 64; ++i) { mask |= static_cast<std::uint64_t>(bytes[i] == '\\') << i; }
-    return mask;
-#endif
-}
-
-enum EscapeKind : std::uint8_t { escape_simple = 0, escape_special = 1, escape_unknown = 2 };
-
-// by the character after the backslash; a slash and a code point may be spelled shorter
-inline constexpr auto escape_kinds = [] {
-    std::array<std::uint8_t, 256> kinds{};
-    kinds.fill(escape_unknown);
-    for (const char c : {'"', '\\', 'b', 'f', 'n', 'r', 't'}) {
-        kinds[static_cast<unsigned char>(c)] = escape_simple;
-    }
-    kinds['/'] = kinds['u'] = escape_special;
-    return kinds;
-}();
-
 inline constexpr auto hex_digits = [] {
     std::array<bool, 256> digits{};
-    for (const char c : std::string_view("0123456789abcdefABCDEF")) { digits[static_cast<unsigned char>(c)] = true; }
+    for (const char c : std::string_view("0123456789abcdefABCDEF")) {
+        digits[static_cast<unsigned char>(c)] = true;
+    }
     return digits;
 }();
 
-/// Reads the escapes of one string.
-class StringScanner {
-public:
-    /// `limit` is the end of what may be read, at or behind `end`.
-    StringScanner(const char* begin, const char* end, const char* limit)
-        : begin_(begin), end_(end), limit_(limit) {}
+/// What the escapes of one string come to.
+struct StringFacts {
+    Extent removed{};  ///< what decoding takes off
+    Extent escapes{};  ///< what the shortest spelling as JSON adds again
+    bool one_spelling =
+        true;  ///< none of its characters could be spelled otherwise in as many bytes or fewer
+    const char* fault = nullptr;  ///< the first escape that JSON does not know
+};
 
-    StringFacts scan() {
-        bool carried = false;  // a backslash at the end of the last block
-        for (const char* block = begin_; block < end_ && facts_.fault == nullptr; block += 64) {
-            std::uint64_t mask = mask_of(block);
-            if (carried) { mask &= ~std::uint64_t{1}; }
-            carried = false;
-            if (mask == 0) { continue; }
-            // backslashes side by side: only every other one starts an escape
-            if ((mask & (mask << 1U)) != 0) { mask = starts_of(mask); }
-            carried = (mask >> 63U) != 0;
-            read(block, mask);
+/// Reads strings of a JSON text by its map of escapes. They must come in the order of the text.
+class StringReader {
+public:
+    void start(std::string_view json, const TextMap& map) {
+        json_ = json;
+        map_ = &map;
+        next_ = 0;
+    }
+
+    /// The inside of a string with a backslash in it, from `begin` to its closing quote at `end`.
+    StringFacts read(std::size_t begin, std::size_t end) {
+        StringFacts facts;
+        // most escapes are two characters and stand for one that cannot be spelled shorter
+        facts.removed = facts.escapes = ascii(map_->escapes(begin, end));
+        const auto others = map_->others();
+        while (next_ < others.size() && others[next_] < begin) { ++next_; }
+        std::size_t paired = 0;  // the second half of a surrogate pair
+        for (; next_ < others.size() && others[next_] < end && facts.fault == nullptr; ++next_) {
+            const std::size_t place = others[next_];
+            switch (json_[place]) {
+                case 'b':
+                case 'f':
+                case 'r': break;
+                case '/':
+                    facts.escapes -= ascii(1);
+                    facts.one_spelling = false;
+                    break;
+                case 'u':
+                    if (place != paired) { paired = read_code(place, end, facts); }
+                    break;
+                default: facts.fault = json_.data() + place - 1;
+            }
         }
-        facts_.escaped = escapes_ > 0;
-        facts_.length.bytes = static_cast<std::size_t>(end_ - begin_) - escapes_ - shorter_;
-        return facts_;
+        return facts;
     }
 
 private:
-    std::uint64_t mask_of(const char* block) const {
-        const auto left = static_cast<std::size_t>(end_ - block);
-        if (static_cast<std::size_t>(limit_ - block) >= 64) {
-            const std::uint64_t mask = backslashes_of_64(block);
-            return left >= 64 ? mask : mask & ((std::uint64_t{1} << left) - 1);
+    // Answers with the place of the second half, if this is the first one of a pair.
+    std::size_t read_code(std::size_t place, std::size_t end, StringFacts& facts) const {
+        const std::string_view escape = json_.substr(place - 1, std::min<std::size_t>(end - place + 1, 12));
+        if (!starts_with_hex(escape)) {
+            facts.fault = escape.data();
+            return 0;
         }
-        std::array<char, 64> rest{};
-        std::memcpy(rest.data(), block, left);
-        return backslashes_of_64(rest.data());
+        const EscapedUnit unit = next_unit(escape);
+        const bool pair = unit.length == 12;
+        if (pair && !starts_with_hex(escape.substr(6))) {
+            facts.fault = escape.data() + 6;
+            return 0;
+        }
+        const std::uint32_t code = unit.lone_surrogate ? 0xFFFDU : unit.code;
+        const Extent width{utf8_width(code), 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
+        const Extent counted = ascii(pair ? 2 : 1);  // by their backslashes
+        facts.removed += ascii(unit.length) - width - counted;
+        facts.escapes -= counted;
+        facts.escapes += unit.lone_surrogate ? ascii(unit.length) - width : ascii(escape_width(code));
+        const bool shortest = unit.lone_surrogate || escape_width(code) == 5;
+        facts.one_spelling = facts.one_spelling && shortest && is_lower(escape.substr(2, 4));
+        return pair ? place + 6 : 0;
     }
 
-    static std::uint64_t starts_of(std::uint64_t mask) {
-        std::uint64_t starts = 0;
-        while (mask != 0) {
-            const int at = std::countr_zero(mask);
-            starts |= std::uint64_t{1} << at;
-            mask &= ~(std::uint64_t{3} << at);
+    // an escape of a code point
+    static bool starts_with_hex(std::string_view escape) {
+        bool all = escape.size() >= 6;
+        for (std::size_t i = 2; all && i < 6; ++i) {
+            all = hex_digits[static_cast<unsigned char>(escape[i])];
         }
-        return starts;
-    }
-
-    // a backslash is never the last character: the string would not end there
-    void read(const char* block, std::uint64_t starts) {
-        escapes_ += static_cast<std::size_t>(std::popcount(starts));
-        unsigned kinds = 0;
-        for (std::uint64_t left = starts; left != 0; left &= left - 1) {
-            kinds |= escape_kinds[static_cast<unsigned char>(block[std::countr_zero(left) + 1])];
-        }
-        if (kinds != escape_simple) { read_special(block, starts); }
-    }
-
-    void read_special(const char* block, std::uint64_t starts) {
-        for (; starts != 0; starts &= starts - 1) {
-            const char* const escape = block + std::countr_zero(starts);
-            switch (escape[1]) {
-                case '/': ++facts_.length.respelled; break;
-                case 'u':
-                    if (escape != paired_) { read_code(escape); }
-                    break;
-                default:
-                    if (escape_kinds[static_cast<unsigned char>(escape[1])] == escape_unknown) { fail(escape); }
-            }
-        }
-    }
-
-    void read_code(const char* escape) {
-        const auto left = static_cast<std::size_t>(end_ - escape);
-        if (left < 6 || !are_hex(escape + 2)) { return fail(escape); }
-        facts_.length.simple = false;
-        const EscapedUnit unit = next_unit(std::string_view(escape, left < 12 ? left : 12));
-        if (unit.length == 12) {
-            if (!are_hex(escape + 8)) { return fail(escape + 6); }
-            paired_ = escape + 6;
-        }
-        const std::size_t width = unit.lone_surrogate ? 3 : utf8_width(unit.code);
-        const std::size_t spelling = unit.lone_surrogate ? unit.length : width + escape_width(unit.code);
-        // each backslash has been counted off once already
-        shorter_ += unit.length - (unit.length == 12 ? 2 : 1) - width;
-        facts_.length.respelled += unit.length - spelling;
-    }
-
-    static bool are_hex(const char* digits) {
-        bool all = true;
-        for (int i = 0; i < 4; ++i) { all = all && hex_digits[static_cast<unsigned char>(digits[i])]; }
         return all;
     }
-
-    void fail(const char* escape) {
-        if (facts_.fault == nullptr) { facts_.fault = escape; }
+    static bool is_lower(std::string_view digits) {
+        return digits.find_first_of("ABCDEF") == std::string_view::npos;
     }
 
-    const char* begin_;
-    const char* end_;
-    const char* limit_;
-    const char* paired_ = nullptr;  // the second half of a surrogate pair
-    std::size_t escapes_ = 0;
-    std::size_t shorter_ = 0;
-    StringFacts facts_{};
+    std::string_view json_;
+    const TextMap* map_ = nullptr;
+    std::size_t next_ = 0;  // among the map's others
 };
-
-/// The inside of a JSON string, without its quotes; as far as `limit`, bytes may be read.
-inline StringFacts scan_string(std::string_view inside, const char* limit) {
-    return StringScanner(inside.data(), inside.data() + inside.size(), limit).scan();
-}
 
 }  // namespace coppice::detail

@@ -22,17 +22,29 @@ namespace coppice::detail {
 
 /// An array or object. Containers are numbered in the order in which they open.
 struct Container {
-    std::uint32_t open = 0;   ///< its brackets, as tokens
+    std::uint32_t open = 0;  ///< its brackets, as tokens
     std::uint32_t close = 0;
-    std::uint32_t next = 0;   ///< the first container that opens behind it
+    std::uint32_t next = 0;  ///< the first container that opens behind it
     bool repeats_keys = false;
     bool holds_repeated_keys = false;  ///< itself or something inside
 };
 
-/// A string with a backslash in it.
+/// A string with a backslash in it, and how far it is from its meaning (see StringFacts).
 struct EscapedString {
-    std::uint32_t token = 0;
-    KnownLength length{};
+    struct Count {
+        std::uint32_t bytes;
+        std::uint32_t chars;
+        std::uint32_t utf16;
+
+        static Count of(const Extent& extent) {
+            return {static_cast<std::uint32_t>(extent.bytes), static_cast<std::uint32_t>(extent.chars),
+                    static_cast<std::uint32_t>(extent.utf16)};
+        }
+        Extent extent() const { return {bytes, chars, utf16}; }
+    };
+    std::uint32_t token;
+    Count removed;
+    Count escapes;
 };
 
 /// A member of an object, for those that need a closer look.
@@ -57,11 +69,15 @@ public:
         before_ = before;
         containers_.clear();
         escaped_strings_.clear();
+        hint_ = 0;
         frames_.clear();
         repeated_ = 0;
         compact_ = true;
-        respelled_ = escaped_keys_ = false;
+        one_spelling_ = true;
+        escaped_keys_ = false;
         if (!find_tokens(why)) { return false; }
+        map_.read(json_);
+        strings_.start(json_, map_);
         const char* const fault = walk();
         if (fault != nullptr) {
             say_where(static_cast<std::size_t>(fault - json_.data()), why);
@@ -75,11 +91,14 @@ public:
     std::size_t repeated_keys() const { return repeated_; }
     /// No white space between tokens.
     bool compact() const { return compact_; }
-    /// A string that could be spelled shorter.
-    bool respelled() const { return respelled_; }
+    /// No string could be spelled otherwise in as many bytes or fewer: equal texts are equal bytes.
+    bool one_spelling() const { return one_spelling_; }
 
     std::uint32_t offset(std::uint32_t token) const { return tokens_[token]; }
-    char first_char(std::uint32_t token) const { return json_[tokens_[token]]; }
+    char first_char(std::uint32_t token) const { return json_.data()[tokens_[token]]; }
+    bool is_container(std::uint32_t token) const {
+        return first_char(token) == '{' || first_char(token) == '[';
+    }
     const Container& container(std::uint32_t number) const { return containers_[number]; }
     /// The number of the first container at or behind this token.
     std::uint32_t container_at(std::uint32_t token) const {
@@ -96,48 +115,47 @@ public:
 
     /// The whole of a token that is no bracket, quotes included.
     std::string_view scalar(std::uint32_t token) const {
-        std::size_t end = tokens_[token + 1];
-        while (is_blank(json_[end - 1])) { --end; }
-        return json_.substr(tokens_[token], end - tokens_[token]);
+        const char* const begin = json_.data() + tokens_[token];
+        const char* end = json_.data() + tokens_[token + 1];
+        while (is_blank(end[-1])) { --end; }
+        return {begin, static_cast<std::size_t>(end - begin)};
     }
     std::string_view inside_of_string(std::uint32_t token) const {
-        const std::string_view whole = scalar(token);
-        return whole.substr(1, whole.size() - 2);
+        const char* const begin = json_.data() + tokens_[token] + 1;
+        const char* end = json_.data() + tokens_[token + 1] - 1;
+        while (*end != '"') { --end; }
+        return {begin, static_cast<std::size_t>(end - begin)};
     }
 
     Text key(std::uint32_t token) const {
         return escaped_keys_ ? text(token) : Text(inside_of_string(token));
     }
     Text text(std::uint32_t token) const {
-        return Text::still_escaped(inside_of_string(token), find_escaped(token) != nullptr);
+        const std::string_view inside = inside_of_string(token);
+        const std::size_t begin = tokens_[token] + 1;
+        return Text::still_escaped(inside, map_.any_escapes(begin, begin + inside.size()));
     }
     MeasuredText measured(std::uint32_t token) const {
-        const std::string_view inside = inside_of_string(token);
-        const EscapedString* const found = find_escaped(token);
-        return {Text::still_escaped(inside, found != nullptr),
-                found != nullptr ? found->length : KnownLength{.bytes = inside.size()}};
+        const Text text = this->text(token);
+        TextExtent extent{measure(text.raw()), {}};
+        if (text.escaped()) {
+            const EscapedString& escapes = escaped_string(token);
+            extent.plain -= escapes.removed.extent();
+            extent.escapes = escapes.escapes.extent();
+        }
+        return {text, extent};
     }
-    /// The string's entry, if there is a backslash in it.
-    const EscapedString* find_escaped(std::uint32_t token) const {
-        // readers move on in small steps, back and forth
-        const std::size_t count = escaped_strings_.size();
-        std::size_t at = std::min(hint_, count);
-        for (int steps = 0; at > 0 && escaped_strings_[at - 1].token >= token; ++steps) {
-            if (steps == 8) {
-                at = first_not_below(token, 0, at);
-                break;
-            }
-            --at;
-        }
-        for (int steps = 0; at < count && escaped_strings_[at].token < token; ++steps) {
-            if (steps == 8) {
-                at = first_not_below(token, at, count);
-                break;
-            }
-            ++at;
-        }
-        hint_ = at;
-        return at < count && escaped_strings_[at].token == token ? &escaped_strings_[at] : nullptr;
+    /// A piece of the text, as it stands there.
+    Extent measure(std::string_view piece) const {
+        const auto begin = static_cast<std::size_t>(piece.data() - json_.data());
+        return map_.measure(begin, begin + piece.size());
+    }
+    /// The token behind a value; `container`, the number of the first container at or behind it, moves along.
+    std::uint32_t behind(std::uint32_t token, std::uint32_t& container) const {
+        if (!is_container(token)) { return token + 1; }
+        const Container& skipped = containers_[container];
+        container = skipped.next;
+        return skipped.close + 1;
     }
 
     /// Calls `visit(key, container)` for each member of an object: the token of its key, and the number of the first
@@ -166,20 +184,24 @@ public:
     void sort_members(std::uint32_t number, std::vector<Member>& members, std::string& arena) const {
         members.clear();
         arena.clear();
-        const Container& object = containers_[number];
-        // room for all names: what is decoded gets no longer, and nothing may move
-        arena.reserve(tokens_[object.close] - tokens_[object.open]);
-        std::string scratch;
+        std::size_t escaped = 0;
         for_each_member(number, [&](std::uint32_t key, std::uint32_t container) {
             const Text name = this->key(key);
-            std::string_view plain = name.raw();
-            if (name.escaped()) {
+            if (name.escaped()) { escaped += name.raw().size(); }
+            members.push_back({name.raw(), key, container});
+        });
+        if (escaped > 0) {
+            // decoded names are no longer than these, so that nothing moves
+            arena.reserve(escaped);
+            std::string scratch;
+            for (Member& member : members) {
+                const Text name = key(member.key);
+                if (!name.escaped()) { continue; }
                 const std::size_t at = arena.size();
                 arena += decoded(name, scratch);
-                plain = std::string_view(arena).substr(at);
+                member.name = std::string_view(arena).substr(at);
             }
-            members.push_back({plain, key, container});
-        });
+        }
         std::sort(members.begin(), members.end(), [](const Member& left, const Member& right) {
             return left.name != right.name ? left.name < right.name : left.key < right.key;
         });
@@ -193,24 +215,21 @@ private:
         bool object;
         std::uint64_t seen;
     };
-    // the token behind a value, with the number of the first container behind it
-    std::uint32_t behind(std::uint32_t token, std::uint32_t& container) const {
-        const char first = first_char(token);
-        if (first != '{' && first != '[') { return token + 1; }
-        const Container& skipped = containers_[container];
-        container = skipped.next;
-        return skipped.close + 1;
-    }
-
-    std::size_t first_not_below(std::uint32_t token, std::size_t from, std::size_t to) const {
-        const auto begin = escaped_strings_.begin();
+    // of a string that has a backslash in it; readers move on in small steps
+    const EscapedString& escaped_string(std::uint32_t token) const {
+        std::size_t at = hint_;
+        for (int steps = 0; steps < 8 && at < escaped_strings_.size(); ++steps, ++at) {
+            if (escaped_strings_[at].token == token) {
+                hint_ = at;
+                return escaped_strings_[at];
+            }
+        }
         const auto below = [](const EscapedString& string, std::uint32_t wanted) {
             return string.token < wanted;
         };
-        return static_cast<std::size_t>(
-            std::lower_bound(begin + static_cast<std::ptrdiff_t>(from),
-                             begin + static_cast<std::ptrdiff_t>(to), token, below) -
-            begin);
+        const auto found = std::lower_bound(escaped_strings_.begin(), escaped_strings_.end(), token, below);
+        hint_ = static_cast<std::size_t>(found - escaped_strings_.begin());
+        return *found;
     }
 
     void say_where(std::size_t offset, std::string& why) const {
@@ -235,6 +254,8 @@ private:
         }
         tokens_ = parser_->structural_indexes.get();
         count_ = parser_->n_structural_indexes;
+        // simdjson leaves room for it: what is behind the last token begins at the end
+        parser_->structural_indexes[count_] = static_cast<std::uint32_t>(json_.size());
         return true;
     }
 
@@ -279,7 +300,7 @@ private:
                 if (text[*at] == ']') { goto close; }
                 goto value;
             case '"':
-                if (const char* const fault = read_string(at, false)) { return fault; }
+                if (const char* const fault = read_string<false>(at)) { return fault; }
                 break;
             default: {
                 const std::size_t size = scalar_size(json_.substr(at[0], at[1] - at[0]));
@@ -307,14 +328,14 @@ private:
 
     key:
         if (text[*at] != '"') { return text + *at; }
-        if (const char* const fault = read_string(at, true)) { return fault; }
+        if (const char* const fault = read_string<true>(at)) { return fault; }
         ++at;
         if (text[*at] != ':') { return text + *at; }
         gaps |= at[1] - at[0] - 1;
         ++at;
         goto value;
 
-    close: {
+    close : {
         const Frame& frame = frames_.back();
         Container& container = containers_[frame.container];
         container.close = static_cast<std::uint32_t>(at - tokens_);
@@ -333,29 +354,37 @@ private:
     }
 
     // A string is followed by another token: the walk never comes here with the last one.
-    const char* read_string(const std::uint32_t* at, bool is_key) {
-        const char* const quote = json_.data() + at[0];
-        const char* end = json_.data() + at[1] - 1;
-        if (*end != '"') {
+    template <bool is_key>
+    const char* read_string(const std::uint32_t* at) {
+        const std::size_t begin = at[0] + 1;
+        std::size_t end = at[1] - 1;
+        const char* const text = json_.data();
+        if (text[end] != '"') {
             compact_ = false;
-            while (is_blank(*end)) { --end; }
+            while (is_blank(text[end])) { --end; }
         }
-        const char* const begin = quote + 1;
-        const auto size = static_cast<std::size_t>(end - begin);
-        const char* const limit = json_.data() + json_.size();
-        const StringFacts facts = scan_string({begin, size}, limit);
-        if (facts.escaped) {
-            if (facts.fault != nullptr) { return facts.fault; }
-            escaped_strings_.push_back({static_cast<std::uint32_t>(at - tokens_), facts.length});
-            respelled_ = respelled_ || facts.length.respelled > 0;
+        const bool escaped = map_.any_escapes(begin, end);
+        if (escaped) {
+            const char* const fault = read_escapes(at, begin, end);
+            if (fault != nullptr) { return fault; }
             escaped_keys_ = escaped_keys_ || is_key;
         }
-        if (is_key) { note_key({begin, size}, limit, facts.escaped); }
+        if constexpr (is_key) { note_key({text + begin, end - begin}, escaped); }
         return nullptr;
     }
 
+    const char* read_escapes(const std::uint32_t* at, std::size_t begin, std::size_t end) {
+        const StringFacts facts = strings_.read(begin, end);
+        escaped_strings_.push_back({static_cast<std::uint32_t>(at - tokens_),
+                                    EscapedString::Count::of(facts.removed),
+                                    EscapedString::Count::of(facts.escapes)});
+        one_spelling_ = one_spelling_ && facts.one_spelling;
+        return facts.fault;
+    }
+
     // Two keys that are the same have the same bit; most of those that are not, have not.
-    void note_key(std::string_view key, const char* limit, bool escaped) {
+    void note_key(std::string_view key, bool escaped) {
+        const char* const limit = json_.data() + json_.size();
         std::uint64_t word = 0;
         if (key.size() >= 8) {
             std::uint64_t tail = 0;
@@ -368,8 +397,7 @@ private:
         } else {
             std::memcpy(&word, key.data(), key.size());
         }
-        const std::uint64_t bit = std::uint64_t{1}
-                                  << ((word + key.size()) * 0x9FB21C651E98DF25ULL >> 58U);
+        const std::uint64_t bit = std::uint64_t{1} << ((word + key.size()) * 0x9FB21C651E98DF25ULL >> 58U);
         Frame& frame = frames_.back();
         frame.suspect = frame.suspect || escaped || (frame.seen & bit) != 0;
         frame.seen |= bit;
@@ -409,10 +437,12 @@ private:
     std::vector<EscapedString> escaped_strings_;
     std::size_t repeated_ = 0;
     bool compact_ = true;
-    bool respelled_ = false;
+    bool one_spelling_ = true;
     bool escaped_keys_ = false;
     mutable std::size_t hint_ = 0;
+    TextMap map_;
     // for the walk alone, kept for their capacity
+    StringReader strings_;
     std::vector<Frame> frames_;
     std::vector<Member> members_;
     std::string names_;

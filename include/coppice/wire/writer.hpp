@@ -82,12 +82,14 @@ public:
         const Splice& first = splices_.front();
         const std::string_view before = text_.substr(first.offset, first.size);
         const std::string_view after = replacement(first);
-        const auto [left, right] =
-            std::mismatch(before.begin(), before.end(), after.begin(), after.end());
+        const auto [left, right] = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
         return first.offset + static_cast<std::size_t>(left - before.begin());
     }
 
-    /// What is written, in pieces of the given text and of the replacements; without edits, the given text.
+    /// The given text, as pieces.
+    std::span<const std::string_view> untouched() const { return {&text_, text_.empty() ? 0U : 1U}; }
+
+    /// What is written, in pieces of the given text and of the replacements.
     std::span<const std::string_view> pieces() {
         pieces_.clear();
         std::size_t at = 0;
