@@ -23,11 +23,19 @@ if(PROJECT_IS_TOP_LEVEL)
     SYSTEM
     FIND_PACKAGE_ARGS 2.4.9 CONFIG
   )
+  # Without a version, because its package refuses to stand in for another minor one; cmake/wire.cmake compares.
+  FetchContent_Declare(
+    simdjson
+    GIT_REPOSITORY https://github.com/simdjson/simdjson.git
+    GIT_TAG v3.0.1
+    SYSTEM
+    FIND_PACKAGE_ARGS CONFIG
+  )
 
   # The fetched projects predate both: option() would drop the values below, and CMake 4 refuses their minimum.
   set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)
   set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
-  # Our export set refers to these two, so they must be installed along.
+  # Our export sets refer to these two, so they must be installed along; simdjson always is.
   set(JSON_Install ${COPPICE_INSTALL})
   set(FMT_INSTALL ${COPPICE_INSTALL})
   set(DOCTEST_WITH_TESTS OFF)

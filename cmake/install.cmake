@@ -10,6 +10,13 @@ mark_as_advanced(COPPICE_INSTALL_CMAKEDIR)
 install(TARGETS coppice EXPORT coppiceTargets FILE_SET HEADERS)
 install(EXPORT coppiceTargets NAMESPACE coppice:: DESTINATION "${COPPICE_INSTALL_CMAKEDIR}")
 
+# The component's file is only there with the component: that is how the package knows which it has.
+if(TARGET coppice_wire)
+  install(TARGETS coppice_wire EXPORT coppiceWireTargets FILE_SET HEADERS)
+  install(EXPORT coppiceWireTargets NAMESPACE coppice:: DESTINATION "${COPPICE_INSTALL_CMAKEDIR}")
+  install(FILES "${CMAKE_CURRENT_LIST_DIR}/coppice-wire.cmake" DESTINATION "${COPPICE_INSTALL_CMAKEDIR}")
+endif()
+
 configure_package_config_file(
   "${CMAKE_CURRENT_LIST_DIR}/coppiceConfig.cmake.in" "${PROJECT_BINARY_DIR}/coppiceConfig.cmake"
   INSTALL_DESTINATION "${COPPICE_INSTALL_CMAKEDIR}"

@@ -21,9 +21,9 @@ say() { printf 'coppice: %s\n' "$*" >&2; }
 [ $# -eq 1 ] || { usage >&2; exit 2; }
 word=$1
 compiler=g++
-libraries='nlohmann-json3-dev libfmt-dev doctest-dev'
+libraries='nlohmann-json3-dev libfmt-dev libsimdjson-dev doctest-dev'
 case $word in
-    demo) compiler=${CXX:-c++} libraries='nlohmann-json3-dev libfmt-dev' ;;
+    demo) compiler=${CXX:-c++} libraries='nlohmann-json3-dev libfmt-dev libsimdjson-dev' ;;
     test | asan) ;;
     # Its preset compiles the benchmarks too, so that they cannot rot.
     clang) compiler=clang++ libraries="$libraries libbenchmark-dev" ;;
@@ -61,6 +61,7 @@ has() {
         ninja-build) command -v ninja >/dev/null 2>&1 ;;
         nlohmann-json3-dev) has_header nlohmann/json.hpp ;;
         libfmt-dev) has_header fmt/format.h ;;
+        libsimdjson-dev) has_header simdjson.h ;;
         doctest-dev) has_header doctest/doctest.h ;;
         libbenchmark-dev) has_header benchmark/benchmark.h ;;
     esac
@@ -88,6 +89,8 @@ names() {
             pacman:nlohmann-json3-dev | brew:nlohmann-json3-dev) set -- nlohmann-json ;;
             dnf:libfmt-dev) set -- fmt-devel ;;
             pacman:libfmt-dev | brew:libfmt-dev) set -- fmt ;;
+            dnf:libsimdjson-dev) set -- simdjson-devel ;;
+            pacman:libsimdjson-dev | brew:libsimdjson-dev) set -- simdjson ;;
             dnf:doctest-dev) set -- doctest-devel ;;
             pacman:doctest-dev | brew:doctest-dev) set -- doctest ;;
             dnf:libbenchmark-dev) set -- google-benchmark-devel ;;

@@ -3,6 +3,8 @@
 
 #include <coppice/preset.hpp>
 
+#include "support/allocations.hpp"
+#include "support/batches.hpp"
 #include "support/builders.hpp"
 
 #include <doctest/doctest.h>
@@ -13,43 +15,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
-
-namespace {
-
-// What this thread asked of the heap, and after how many more requests it is refused.
-struct Heap {
-    std::size_t requests = 0;
-    std::size_t bytes = 0;
-    std::size_t until_refusal = std::numeric_limits<std::size_t>::max();
-};
-thread_local Heap heap;
-
-void* allocate(std::size_t size) {
-    ++heap.requests;
-    heap.bytes += size;
-    if (heap.until_refusal == 0) { throw std::bad_alloc(); }
-    if (heap.until_refusal != std::numeric_limits<std::size_t>::max()) { --heap.until_refusal; }
-    void* const memory = std::malloc(size == 0 ? 1 : size);
-    if (memory == nullptr) { throw std::bad_alloc(); }
-    return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return allocate(size); }
-void* operator new[](std::size_t size) { return allocate(size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -62,10 +33,15 @@ using Ordered = nlohmann::ordered_json;
 using Sorted = nlohmann::json;
 using support::assistant;
 using support::assistant_blocks;
+using support::batch;
+using support::batch_line;
 using support::body;
 using support::call;
 using support::call_block;
 using support::document;
+using support::entry;
+using support::Heap;
+using support::heap;
 using support::image;
 using support::list;
 using support::marked;
@@ -638,6 +614,123 @@ TEST_CASE("dom: a bare array of messages is pruned as it is") {
     CHECK(document.is_array());
 }
 
+namespace {
+
+// One request in every form that a body may have, so that its place can be compared.
+template <class Json>
+std::vector<Json> forms_of(const Json& request) {
+    return {request,
+            entry<Json>("a", request),
+            batch_line<Json>("a", request),
+            batch<Json>(entry<Json>("a", request)),
+            batch<Json>(request),
+            list<Json>(entry<Json>("a", request)),
+            list<Json>(batch_line<Json>("a", request), batch_line<Json>("b", request))};
+}
+
+template <class Json>
+void check_forms() {
+    const Json request = session<Json>(12);
+    Json expected = request;
+    const Report alone = prune(expected, keep_two);
+    CHECK(alone.engaged);
+    for (const Json& form : forms_of<Json>(request)) {
+        Json document = form;
+        const Report report = pruned(document, keep_two);
+        CHECK(report.saved_bytes == alone.saved_bytes * report.requests);
+        Json wanted = form;
+        for (std::size_t i = 0; i < report.requests; ++i) { support::request_of(wanted, i) = expected; }
+        // the wrapper and its other members too
+        CHECK((document == wanted));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("dom: a request is pruned the same alone in a wrapper and in a batch") {
+    check_forms<Ordered>();
+    check_forms<Sorted>();
+}
+
+TEST_CASE("dom: a batch keeps all that is no request") {
+    Ordered document =
+        batch(entry("a", session<Ordered>(12)), 7, entry("c", "text"), Ordered::object(), list(1, 2),
+              Ordered{{"custom_id", "f"}, {"params", nullptr}}, batch_line("g", session<Ordered>(6)));
+    document["betas"] = list("one", "two");
+    document["requests"][0]["note"] = big;
+    const Ordered original = document;
+    const Report report = pruned(document, keep_two);
+    CHECK(report.engaged);
+    CHECK(report.requests == 7);
+    Ordered wanted = original;
+    prune(wanted["requests"][0]["params"], keep_two);
+    prune(wanted["requests"][6]["body"], keep_two);
+    CHECK((document == wanted));
+    CHECK((document["requests"][0]["note"] == big));
+}
+
+TEST_CASE("dom: a body that has messages and requests is one request") {
+    Ordered document = session<Ordered>(12);
+    document["requests"] = list(entry("a", session<Ordered>(12)));
+    const Ordered requests = document["requests"];
+    const Report report = pruned(document, keep_two);
+    CHECK(report.engaged);
+    CHECK(report.requests == 1);
+    CHECK((document["requests"] == requests));
+}
+
+TEST_CASE("dom: an empty batch is left alone") {
+    Ordered document = batch();
+    const Report report = prune(document, keep_two);
+    check_untouched(report);
+    CHECK(report.why == "an empty batch");
+    CHECK((document == batch()));
+}
+
+TEST_CASE("dom: a batch pruned again stays the same") {
+    Ordered document = batch(entry("a", session<Ordered>(12)), entry("b", list(user("hi"))),
+                             entry("c", session<Ordered>(24)));
+    prune(document, every);
+    const Ordered once = document;
+    CHECK_FALSE(prune(document, every).engaged);
+    CHECK((document == once));
+}
+
+TEST_CASE("dom: a failure in the last request of a batch leaves the first as it was") {
+    static std::size_t calls = 0;
+    calls = 0;
+    constexpr auto fail_third = [] {
+        if (++calls == 3) { throw std::runtime_error("no luck"); }
+    };
+    Ordered document = batch(entry("a", session<Ordered>(6)), entry("b", session<Ordered>(6)),
+                             entry("c", session<Ordered>(6)));
+    const Ordered original = document;
+    const Report report = prune(document, coppice::Pipeline{coppice::KeepRecent<0>{}, Failing{fail_third}});
+    CHECK(calls == 3);
+    check_untouched(report);
+    CHECK(report.why == "no luck");
+    CHECK((document == original));
+}
+
+TEST_CASE("dom: wherever memory runs out a batch is as it was or pruned whole") {
+    const Ordered original = batch(entry("a", body(support::reads(4))), entry("b", body(support::reads(4))));
+    Ordered whole = original;
+    CHECK(prune(whole, keep_two).engaged);
+    bool survived = false;
+    for (std::size_t requests = 0; !survived; ++requests) {
+        REQUIRE(requests < 10'000);
+        Ordered document = original;
+        Report report;
+        heap.until_refusal = requests;
+        report = prune(document, keep_two);
+        heap.until_refusal = std::numeric_limits<std::size_t>::max();
+        survived = report.engaged;
+        const bool as_expected = document == (survived ? whole : original);
+        REQUIRE(as_expected);
+        REQUIRE(report.why.empty() == survived);
+    }
+}
+
 TEST_CASE("dom: a forced dialect is taken at its word") {
     Ordered document = list(user("hi"), assistant("hello"));
     check_untouched(prune(document, keep_two));
@@ -765,7 +858,8 @@ Heap second_planning(const Ordered& document, const Pipeline& pipeline) {
     for (int i = 0; i < 2; ++i) {
         workspace.transcript.clear();
         workspace.transcript.source = &source;
-        coppice::AnthropicReader<coppice::detail::DomCursor<Ordered>> reader(workspace.transcript);
+        coppice::AnthropicReader<coppice::detail::DomCursor<Ordered>> reader(workspace.transcript,
+                                                                             workspace.reader);
         CHECK(reader.read(coppice::detail::DomCursor<Ordered>(document), false).empty());
         const Heap before = heap;
         pipeline.run(workspace);

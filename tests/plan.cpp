@@ -60,9 +60,9 @@ public:
     explicit Planning(Json messages, Refusing refusing = {})
         : document_(std::move(messages)), refusing_(refusing) {
         transcript.source = &source_;
-        coppice::AnthropicReader<coppice::detail::DomCursor<Json>> reader(transcript);
+        coppice::AnthropicReader<coppice::detail::DomCursor<Json>> reader(transcript, scratch_);
         REQUIRE(reader.read(coppice::detail::DomCursor<Json>(document_), true).empty());
-        coppice::detail::recognise_own_texts(transcript, wording(), true);
+        coppice::detail::recognise_own_texts(transcript, wording(), true, scratch_.text);
         transcript.set_horizon(transcript.messages.size());
         start();
     }
@@ -114,6 +114,7 @@ private:
     }
 
     coppice::detail::DomSource<Json> source_;
+    coppice::detail::ReaderScratch scratch_;
     Json document_;
     Wording wording_{};
     Refusing refusing_;

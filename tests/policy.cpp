@@ -119,7 +119,7 @@ TEST_CASE("policy: fields are cleared one by one in any order and the edits keep
     });
     std::vector<std::string> order;
     for (const coppice::EditRecord& edit : p.report.edits) {
-        order.push_back(edit.id + " " + edit.path + " " + edit.reason);
+        order.push_back(edit.id + " " + edit.path + " " + std::string(edit.reason));
     }
     CHECK(order == std::vector<std::string>{"e0 /input/old_string middle", "e0 /input/new_string middle",
                                             "e1 /input/old_string first", "e1 /input/new_string last"});

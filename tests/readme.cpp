@@ -121,7 +121,8 @@ TEST_CASE("readme: every header has a test of the same name, and stands in the u
         CAPTURE(name.string());
         // a component of its own, with a dependency of its own
         const bool wire = name == "wire.hpp" || *name.begin() == "wire";
-        const bool included = umbrella.find("#include <coppice/" + name.generic_string() + ">") != std::string::npos;
+        const bool included =
+            umbrella.find("#include <coppice/" + name.generic_string() + ">") != std::string::npos;
         CHECK(included != wire);
         if (name == "policies.hpp" || name == "preset.hpp") { continue; }
         CHECK(

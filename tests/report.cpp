@@ -5,14 +5,18 @@
 #include <coppice/dom.hpp>
 #include <coppice/policies.hpp>
 
+#include "support/batches.hpp"
 #include "support/builders.hpp"
+#include "support/pruned.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -22,9 +26,12 @@ using coppice::Report;
 using Json = nlohmann::ordered_json;
 using support::assistant;
 using support::assistant_blocks;
+using support::batch;
+using support::batch_line;
 using support::body;
 using support::call;
 using support::call_block;
+using support::entry;
 using support::image;
 using support::list;
 using support::result;
@@ -96,10 +103,10 @@ TEST_CASE("report: edits and reasons add up to what was saved") {
 
 TEST_CASE("report: reasons are the names of the policies in the order of their first edit") {
     const Report report = report_of(busy());
-    std::vector<std::string> expected;
+    std::vector<std::string_view> expected;
     for (const EditRecord& edit : report.edits) {
         bool known = false;
-        for (const std::string& reason : expected) { known = known || reason == edit.reason; }
+        for (const std::string_view reason : expected) { known = known || reason == edit.reason; }
         if (!known) { expected.push_back(edit.reason); }
     }
     REQUIRE(report.by_reason.size() == expected.size());
@@ -263,4 +270,176 @@ TEST_CASE("report: it can be written whatever bytes ids tools and fields hold") 
     const Report report = report_of(body(messages));
     CHECK(report.edits.size() == 4);
     CHECK_NOTHROW(static_cast<void>(coppice::to_json(report).dump()));
+}
+
+namespace {
+
+// Reads whose newest result stays; the others go.
+Json reading_request(std::size_t count) {
+    Json messages = support::reads(count);
+    messages.push_back(assistant("done"));
+    return body(std::move(messages));
+}
+
+constexpr coppice::Pipeline<coppice::KeepRecent<1>> keep_one;
+
+// Nothing that tells a provider.
+Json refused_request() { return Json{{"messages", list(user("hi"), assistant("hello"))}}; }
+
+}  // namespace
+
+TEST_CASE("report of a batch: every edit says which request it is in") {
+    const auto p = support::pruned_once(batch(entry("a", reading_request(3)), entry("b", reading_request(1)),
+                                              batch_line("c", reading_request(4))),
+                                        keep_one);
+    CHECK(p.report.requests == 3);
+    std::vector<std::size_t> where;
+    for (const EditRecord& edit : p.report.edits) { where.push_back(edit.request); }
+    CHECK(where == std::vector<std::size_t>{0, 0, 2, 2, 2});
+    CHECK(p.report.warnings.empty());
+    CHECK(p.report.why.empty());
+    const bool second_untouched = p.after["requests"][1] == p.before["requests"][1];
+    CHECK(second_untouched);
+}
+
+TEST_CASE("report of a batch: its figures are those of its requests added up") {
+    const std::vector<Json> requests = {reading_request(3), busy(), reading_request(6)};
+    Json whole = batch(entry("a", requests[0]), entry("b", requests[1]), entry("c", requests[2]));
+    const std::size_t before = whole.dump().size();
+    const Report together = coppice::prune(whole, Pruner());
+    CHECK(together.saved_bytes == before - whole.dump().size());
+
+    std::size_t saved = 0;
+    std::size_t next = 0;
+    std::size_t horizon = 0;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        Json alone = requests[i];
+        const Report report = coppice::prune(alone, Pruner());
+        const bool same = whole["requests"][i]["params"] == alone;
+        CHECK(same);
+        saved += report.saved_bytes;
+        horizon = std::max(horizon, report.horizon);
+        for (const EditRecord& edit : report.edits) {
+            REQUIRE(next < together.edits.size());
+            const EditRecord& there = together.edits[next++];
+            CHECK(there.request == i);
+            CHECK(there.message == edit.message);
+            CHECK(there.block == edit.block);
+            CHECK(there.path == edit.path);
+            CHECK(there.reason == edit.reason);
+            CHECK(there.id == edit.id);
+            CHECK(there.tool == edit.tool);
+            CHECK(there.replacement == edit.replacement);
+            CHECK(there.bytes_before == edit.bytes_before);
+            CHECK(there.bytes_after == edit.bytes_after);
+        }
+    }
+    CHECK(next == together.edits.size());
+    CHECK(saved == together.saved_bytes);
+    CHECK(horizon == together.horizon);
+    std::size_t reasons = 0;
+    std::size_t count = 0;
+    for (const coppice::ReasonTotal& total : together.by_reason) {
+        reasons += total.saved_bytes;
+        count += total.count;
+    }
+    CHECK(reasons == together.saved_bytes);
+    CHECK(count == together.edits.size());
+    CHECK(together.by_reason.size() == 4);
+}
+
+TEST_CASE("report of a batch: unpaired calls and results of all requests are counted") {
+    const Json odd = body(list(user("hi"), result("nobody", "x"), call("a", "A")));
+    const Report report = coppice::plan(batch(entry("a", odd), entry("b", odd)), Pruner());
+    CHECK(report.unpaired_calls == 2);
+    CHECK(report.unpaired_results == 2);
+}
+
+TEST_CASE("report of a batch: a request that is refused stays as it is and a warning says so") {
+    for (const bool refused_first : {false, true}) {
+        CAPTURE(refused_first);
+        Json good = entry("good", reading_request(3));
+        Json odd = entry("odd", refused_request());
+        const auto p = support::pruned_once(refused_first ? batch(odd, good) : batch(good, odd), keep_one);
+        CHECK(p.report.engaged);
+        CHECK(p.report.requests == 2);
+        CHECK(p.report.dialect == "anthropic");
+        CHECK(p.report.why.empty());
+        const std::size_t at = refused_first ? 0 : 1;
+        const bool untouched = p.after["requests"][at] == p.before["requests"][at];
+        CHECK(untouched);
+        CHECK(p.report.edits.size() == 2);
+        for (const EditRecord& edit : p.report.edits) { CHECK(edit.request == 1 - at); }
+        REQUIRE(p.report.warnings.size() == 1);
+        CHECK(p.report.warnings[0] ==
+              "1 of 2 requests stay as they are: nothing that tells which provider this body is for");
+    }
+}
+
+TEST_CASE("report of a batch: what is no request at all is refused alone") {
+    const auto p = support::pruned_once(
+        batch(entry("a", reading_request(3)), 7, entry("c", "text"), entry("d", reading_request(2))),
+        keep_one);
+    CHECK(p.report.requests == 4);
+    CHECK(p.report.edits.size() == 3);
+    CHECK(p.report.edits.back().request == 3);
+    REQUIRE(p.report.warnings.size() == 1);
+    CHECK(p.report.warnings[0] == "2 of 4 requests stay as they are: no array of messages");
+}
+
+TEST_CASE("report of a batch: nothing done says why and warns of nothing") {
+    const Json idle = batch(entry("a", refused_request()), entry("b", refused_request()));
+    const Report refused = coppice::plan(idle, keep_one);
+    CHECK_FALSE(refused.engaged);
+    CHECK(refused.why == "nothing that tells which provider this body is for");
+    CHECK(refused.requests == 2);
+    CHECK(refused.warnings.empty());
+
+    const Report closed = coppice::plan(batch(entry("a", reading_request(1))), keep_one);
+    CHECK_FALSE(closed.engaged);
+    CHECK(closed.why == "nothing to clear");
+}
+
+TEST_CASE("report of a batch: an empty one says so") {
+    const Report report = coppice::plan(batch(), keep_one);
+    CHECK_FALSE(report.engaged);
+    CHECK(report.requests == 0);
+    CHECK(report.why == "an empty batch");
+}
+
+TEST_CASE("report of a batch: one request above the target is not under it") {
+    const coppice::Pipeline<coppice::Ceiling<coppice::Size{20'000}, 1>> ceiling;
+    const Json fits = reading_request(10);
+    const Json too_big =
+        body(list(user(std::string(50'000, 'u')), call("a", "A"), result("a", big), assistant("done")));
+    const Report both = coppice::plan(batch(entry("a", fits), entry("b", fits)), ceiling);
+    REQUIRE(both.under_target.has_value());
+    CHECK(*both.under_target);
+    CHECK(both.ceiling_why.empty());
+    for (const Json& mixed :
+         {batch(entry("a", fits), entry("b", too_big)), batch(entry("a", too_big), entry("b", fits))}) {
+        const Report report = coppice::plan(mixed, ceiling);
+        REQUIRE(report.under_target.has_value());
+        CHECK_FALSE(*report.under_target);
+        CHECK(report.ceiling_why == coppice::plan(too_big, ceiling).ceiling_why);
+    }
+}
+
+TEST_CASE("report of a batch: as JSON its edits carry their request") {
+    const Json alone = coppice::to_json(coppice::plan(reading_request(3), keep_one));
+    CHECK_FALSE(alone.at("edits").at(0).contains("request"));
+    const Json together = coppice::to_json(
+        coppice::plan(batch(entry("a", reading_request(1)), entry("b", reading_request(3))), keep_one));
+    REQUIRE(together.at("edits").size() == 2);
+    CHECK(together.at("edits").at(0).at("request") == 1);
+    CHECK(together.at("repeated_keys") == 0);
+    CHECK(together.at("first_changed_offset").is_null());
+}
+
+TEST_CASE("report: a plain request is one request without a position in bytes") {
+    const Report report = report_of(busy());
+    CHECK(report.requests == 1);
+    CHECK(report.repeated_keys == 0);
+    CHECK_FALSE(report.first_changed_offset.has_value());
+    for (const EditRecord& edit : report.edits) { CHECK(edit.request == 0); }
 }

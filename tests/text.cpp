@@ -25,7 +25,7 @@ using coppice::Text;
 using coppice::TextExtent;
 
 // Insides of JSON strings, each valid.
-constexpr std::array<std::string_view, 16> spellings = {
+constexpr std::array<std::string_view, 22> spellings = {
     R"()",
     R"(plain)",
     R"(\"quoted\")",
@@ -42,11 +42,37 @@ constexpr std::array<std::string_view, 16> spellings = {
     "mixed \xC3\xA9\\n\xF0\x9F\x98\x80\\ud83d\\ude00",
     R"(C:\\new\\table)",
     R"(\\u0041)",
+    R"(\/\/home\/dev\n\/)",
+    R"(\u0008\u0009\u000a\u000C\u000d)",
+    R"(\u0022\u005c\u002f)",
+    R"(\u0000\u000b\u001B\u001f\u007f)",
+    "raw \xC3\xA9\\n\xE2\x82\xAC\\\"\xF0\x9F\x98\x80\\\\",
+    "raw \xC3\xA9\\/\xE2\x82\xAC\\t\xF0\x9F\x98\x80",
 };
+
+// The same, but nlohmann does not read them: each holds a lone surrogate.
+struct Lone {
+    std::string_view spelling;
+    std::string_view decoded;
+    std::size_t shortest;  // as JSON, quotes included
+};
+constexpr std::array<Lone, 5> lone_surrogates = {{
+    {R"(\ud83d)", "\xEF\xBF\xBD", 8},
+    {R"(\uDE00\uD83D)", "\xEF\xBF\xBD\xEF\xBF\xBD", 14},
+    {R"(\ud83d\n)", "\xEF\xBF\xBD\n", 10},
+    {R"(\ud83d\u0041\/)",
+     "\xEF\xBF\xBD"
+     "A/",
+     10},
+    {R"(\ud83d\ud83d\ude00)", "\xEF\xBF\xBD\xF0\x9F\x98\x80", 12},
+}};
 
 std::string parsed(std::string_view inside) {
     return nlohmann::json::parse('"' + std::string(inside) + '"').get<std::string>();
 }
+
+// What nlohmann writes for it: the shortest spelling, quotes included.
+std::string shortest(std::string_view inside) { return nlohmann::json(parsed(inside)).dump(); }
 
 std::string decoded_copy(Text text) {
     std::string scratch = "left over from before";
@@ -81,6 +107,13 @@ TEST_CASE("text: a view without a backslash is not escaped") {
     CHECK_FALSE(Text::still_escaped("plain").escaped());
     CHECK(Text::still_escaped(R"(a\nb)").escaped());
     CHECK_FALSE(Text(std::string_view(R"(a\nb)")).escaped());
+}
+
+TEST_CASE("text: who knows whether there is a backslash may say so") {
+    CHECK_FALSE(Text::still_escaped("plain", false).escaped());
+    CHECK(Text::still_escaped(R"(a\nb)", true).escaped());
+    CHECK(decoded_copy(Text::still_escaped(R"(a\nb)", true)) == "a\nb");
+    CHECK(decoded_copy(Text::still_escaped("plain", true)) == "plain");
 }
 
 TEST_CASE("decoded: an escaped view reads as nlohmann parses it") {
@@ -118,22 +151,55 @@ TEST_CASE("decoded: escapes that are cut off are taken as they stand") {
 TEST_CASE("escaped text: it has the extent of what it means") {
     for (const std::string_view spelling : spellings) {
         CAPTURE(spelling);
-        const TextExtent measured = measure(Text::still_escaped(spelling));
-        CHECK(measured.plain == measure(std::string_view(parsed(spelling))).plain);
-        CHECK(measured.serialised().bytes == spelling.size() + 2);
+        const std::string meant = parsed(spelling);
+        CHECK(measure(Text::still_escaped(spelling)).plain == measure(std::string_view(meant)).plain);
+        CHECK(measure(Text::still_escaped(spelling)).escapes == measure(std::string_view(meant)).escapes);
     }
 }
 
-TEST_CASE("escaped text: it is as long in the body as it is spelled there in every unit") {
+TEST_CASE("escaped text: it is as long in the body as its shortest spelling in every unit") {
     for (const std::string_view spelling : spellings) {
         CAPTURE(spelling);
-        const coppice::Extent there = measure(std::string_view('"' + std::string(spelling) + '"')).plain;
-        CHECK(measure(Text::still_escaped(spelling)).serialised() == there);
+        const std::string there = shortest(spelling);
+        const coppice::Extent size = measure(Text::still_escaped(spelling)).serialised();
+        CHECK(size == measure(std::string_view(there)).plain);
+        CHECK(size.bytes == there.size());
     }
+}
+
+TEST_CASE("escaped text: every character has one size however it is spelled") {
+    std::size_t wrong = 0;
+    for (unsigned code = 0; code < 0x10000; ++code) {
+        if (code >= 0xD800 && code < 0xE000) { continue; }
+        constexpr std::string_view digits = "0123456789abcdef";
+        std::string spelling = "\\u";
+        for (const unsigned shift : {12U, 8U, 4U, 0U}) { spelling += digits[(code >> shift) & 0xFU]; }
+        const TextExtent escaped = measure(Text::still_escaped(spelling));
+        const TextExtent plain = measure(std::string_view(parsed(spelling)));
+        wrong += escaped.plain != plain.plain || escaped.escapes != plain.escapes;
+        wrong += escaped.serialised().bytes != shortest(spelling).size();
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("escaped text: a slash counts the same with and without its backslash") {
+    CHECK(measure(Text::still_escaped(R"(a\/b)")).serialised() == coppice::ascii(5));
+    CHECK(measure(Text::still_escaped(R"(\u0061\u002f\u0062)")).serialised() == coppice::ascii(5));
+    CHECK(measure(Text("a/b")).serialised() == coppice::ascii(5));
 }
 
 TEST_CASE("escaped text: a lone surrogate counts as one character") {
     CHECK(measure(Text::still_escaped(R"(\ud83d)")).plain == coppice::Extent{3, 1, 1});
+}
+
+TEST_CASE("escaped text: a lone surrogate has no shorter spelling than its six bytes") {
+    CHECK(measure(Text::still_escaped(R"(\ud83d)")).serialised() == coppice::ascii(8));
+    for (const Lone& lone : lone_surrogates) {
+        CAPTURE(lone.spelling);
+        const TextExtent measured = measure(Text::still_escaped(lone.spelling));
+        CHECK(measured.plain == measure(lone.decoded).plain);
+        CHECK(measured.serialised().bytes == lone.shortest);
+    }
 }
 
 TEST_CASE("measured text: it is as long as measuring says in whatever order it is asked") {
@@ -160,10 +226,47 @@ TEST_CASE("measured text: its bounds hold in every unit") {
             for (const coppice::Unit unit :
                  {coppice::Unit::bytes, coppice::Unit::chars, coppice::Unit::utf16}) {
                 CHECK(measured.least(unit) <= measured.plain().in(unit));
-                CHECK(measured.most() >= measured.plain().in(unit));
+                CHECK(measured.most(unit) >= measured.plain().in(unit));
             }
         }
     }
+}
+
+TEST_CASE("measured text: the shortest and the longest spelling stay within its bounds") {
+    for (const std::string_view spelling : {R"(\u0041)", R"(\u0041\u0041\u0041\u0041)", R"(\ud83d\ude00)",
+                                            R"(\ud83d)", R"(\n)", R"(\n\n\n\n\n\n\n)"}) {
+        CAPTURE(spelling);
+        const MeasuredText measured(Text::still_escaped(spelling));
+        for (const coppice::Unit unit : {coppice::Unit::bytes, coppice::Unit::chars, coppice::Unit::utf16}) {
+            CHECK(measured.least(unit) <= measured.plain().in(unit));
+            CHECK(measured.most(unit) >= measured.plain().in(unit));
+        }
+    }
+}
+
+TEST_CASE("measured text: what a back end knows is the answer in every unit") {
+    for (const std::string_view spelling : spellings) {
+        CAPTURE(spelling);
+        const Text text = Text::still_escaped(spelling);
+        const TextExtent known = measure(text);
+        const MeasuredText measured(text, known);
+        CHECK(measured.plain() == known.plain);
+        CHECK(measured.extent().escapes == known.escapes);
+        CHECK(measured.text().raw() == spelling);
+        for (const coppice::Unit unit : {coppice::Unit::bytes, coppice::Unit::chars, coppice::Unit::utf16}) {
+            CHECK(measured.least(unit) == known.plain.in(unit));
+            CHECK(measured.most(unit) == known.plain.in(unit));
+        }
+    }
+}
+
+TEST_CASE("measured text: a long text of short escapes is measured as nlohmann writes it") {
+    std::string spelling;
+    for (int i = 0; i < 500; ++i) { spelling += "line \xC3\xA9 of \xF0\x9F\x98\x80\\tC:\\\\dir\\/file\\n"; }
+    const MeasuredText measured(Text::still_escaped(spelling));
+    const std::string meant = parsed(spelling);
+    CHECK(measured.plain() == measure(std::string_view(meant)).plain);
+    CHECK(measured.extent().serialised().bytes == shortest(spelling).size());
 }
 
 TEST_CASE("same text: every spelling of a text is the same") {

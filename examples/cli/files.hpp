@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -30,9 +32,12 @@ inline bool same_file(const std::string& left, const std::string& right) {
 }
 
 inline std::string read_file(const std::string& path) {
+    std::string content;
+    std::error_code unknown;
+    const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+    if (!unknown) { content.reserve(size); }
     std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
     if (file == nullptr) { throw FileError("cannot read", path); }
-    std::string content;
     char block[1 << 16];
     std::size_t count = 0;
     while ((count = std::fread(block, 1, sizeof block, file)) > 0) { content.append(block, count); }
@@ -46,12 +51,19 @@ inline std::string read_file(const std::string& path) {
     return content;
 }
 
-inline void write_file(const std::string& path, std::string_view content) {
+inline void write_file(const std::string& path, std::span<const std::string_view> pieces) {
     std::FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
     if (file == nullptr) { throw FileError("cannot write", path); }
-    bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+    bool written = true;
+    for (const std::string_view piece : pieces) {
+        written = written && std::fwrite(piece.data(), 1, piece.size(), file) == piece.size();
+    }
     written = (file == stdout ? std::fflush(file) : std::fclose(file)) == 0 && written;
     if (!written) { throw FileError("cannot write", path); }
+}
+
+inline void write_file(const std::string& path, std::string_view content) {
+    write_file(path, std::span(&content, 1));
 }
 
 }  // namespace coppice_cli

@@ -22,7 +22,11 @@ inline constexpr std::string_view usage =
     "\n"
     "  --preset standard|openswarm             default: standard\n"
     "  --dialect auto|anthropic                default: auto\n"
-    "  --via dom                               default: dom\n"
+#if COPPICE_CLI_WIRE
+    "  --via wire|dom                          default: wire, which keeps every byte that is not edited\n"
+#else
+    "  --via dom                               default: dom; this build has no simdjson for wire\n"
+#endif
     "  --cadence every-request|stepped:N       default: the preset's own\n"
     "  --report FILE                           write what was done, as JSON; - is standard output\n"
     "\n"
@@ -33,14 +37,18 @@ inline constexpr std::string_view usage =
     "prints\n"
     "a line of figures on stderr.\n";
 
+inline constexpr bool has_wire = COPPICE_CLI_WIRE;
+
 inline constexpr std::string_view version_line = "coppice " COPPICE_VERSION "\n";
 
 struct Options {
     enum class Command { prune, explain, help, version };
     enum class Preset { standard, openswarm };
+    enum class Via { wire, dom };
 
     Command command = Command::help;
     Preset preset = Preset::standard;
+    Via via = has_wire ? Via::wire : Via::dom;
     bool force_dialect = false;
     bool every_request = false;
     std::optional<std::size_t> stepped;
@@ -90,7 +98,13 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
         }
         options.force_dialect = value == "anthropic";
     } else if (name == "--via") {
-        if (value != "dom") { throw UsageError(reject(name, value, "dom")); }
+        if (value == "wire" && !has_wire) {
+            throw UsageError("--via wire needs simdjson, which this program was built without; choose dom");
+        }
+        if (value != "wire" && value != "dom") {
+            throw UsageError(reject(name, value, has_wire ? "wire or dom" : "dom"));
+        }
+        options.via = value == "wire" ? Options::Via::wire : Options::Via::dom;
     } else if (name == "--cadence") {
         read_cadence(options, value);
     } else if (name == "--report") {

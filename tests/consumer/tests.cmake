@@ -1,47 +1,73 @@
 set(stage "${CMAKE_CURRENT_BINARY_DIR}/consumer/stage")
 set(consumer_source "${CMAKE_CURRENT_LIST_DIR}")
-set(consumer_options
-    "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}"
-    "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}" "-DCMAKE_PREFIX_PATH=${stage}" "-DVERSION=${PROJECT_VERSION}"
-)
-# The consumer must meet the same copies; fetched ones are in the stage.
-foreach(package IN ITEMS nlohmann_json fmt)
-  if(${package}_DIR)
-    list(APPEND consumer_options "-D${package}_DIR=${${package}_DIR}")
+# The consumer must meet the same copies; fetched ones, whose directory is a redirection, are in the stage.
+foreach(package IN ITEMS nlohmann_json fmt simdjson)
+  set(own_${package})
+  if(${package}_DIR AND NOT ${package}_DIR STREQUAL CMAKE_FIND_PACKAGE_REDIRECTS_DIR)
+    set(own_${package} "-D${package}_DIR=${${package}_DIR}")
   endif()
 endforeach()
+set(consumer_options
+    "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}"
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}" "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}"
+    "-DCMAKE_PREFIX_PATH=${stage}" "-DVERSION=${PROJECT_VERSION}" ${own_nlohmann_json} ${own_fmt}
+)
+set(no_simdjson -DCMAKE_DISABLE_FIND_PACKAGE_simdjson=ON)
 
 add_test(NAME consumer.install COMMAND "${CMAKE_COMMAND}" "-DBUILD=${PROJECT_BINARY_DIR}" "-DSTAGE=${stage}"
                                        -DCONFIG=$<CONFIG> -P "${consumer_source}/stage.cmake"
 )
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP coppice_stage)
 
-foreach(mode IN ITEMS find_package add_subdirectory)
+# coppice_accepts(NAME OPTION...): the consumer is configured, built and run.
+function(coppice_accepts name)
   add_test(
-    NAME consumer.${mode}
+    NAME consumer.${name}
     COMMAND
-      "${CMAKE_CTEST_COMMAND}" --build-and-test "${consumer_source}" "${CMAKE_CURRENT_BINARY_DIR}/consumer/${mode}"
+      "${CMAKE_CTEST_COMMAND}" --build-and-test "${consumer_source}" "${CMAKE_CURRENT_BINARY_DIR}/consumer/${name}"
       --build-generator "${CMAKE_GENERATOR}" --build-makeprogram "${CMAKE_MAKE_PROGRAM}"
-      --build-options ${consumer_options} -DMODE=${mode} --test-command consumer
+      --build-options ${consumer_options} ${ARGN} --test-command consumer
   )
-endforeach()
+  set_tests_properties(consumer.${name} PROPERTIES FIXTURES_REQUIRED coppice_stage TIMEOUT 300)
+endfunction()
 
+# coppice_configures(NAME OPTION...): the consumer is configured.
+function(coppice_configures name)
+  add_test(NAME consumer.${name}
+           COMMAND "${CMAKE_COMMAND}" --fresh -G "${CMAKE_GENERATOR}" -S "${consumer_source}"
+                   -B "${CMAKE_CURRENT_BINARY_DIR}/consumer/${name}" ${consumer_options} ${ARGN}
+  )
+  set_tests_properties(consumer.${name} PROPERTIES FIXTURES_REQUIRED coppice_stage TIMEOUT 300)
+endfunction()
+
+# coppice_refuses(NAME REGEX OPTION...): it is not, and is told why in words that match REGEX, however they are wrapped.
+function(coppice_refuses name regex)
+  coppice_configures(${name} ${ARGN})
+  string(REPLACE " " "[ \n]+" regex "${regex}")
+  set_tests_properties(consumer.${name} PROPERTIES PASS_REGULAR_EXPRESSION "${regex}")
+endfunction()
+
+# The library alone must not need simdjson.
+coppice_accepts(find_package -DMODE=find_package -DOPTIONAL_COMPONENT=wire ${no_simdjson})
+coppice_accepts(add_subdirectory -DMODE=add_subdirectory ${no_simdjson})
 # Both must get as far as our files: "not found at all" is another error.
-add_test(NAME consumer.wrong_version
-         COMMAND "${CMAKE_COMMAND}" -G "${CMAKE_GENERATOR}" -S "${consumer_source}"
-                 -B "${CMAKE_CURRENT_BINARY_DIR}/consumer/wrong_version" ${consumer_options} -DVERSION=9.0
-)
-add_test(NAME consumer.unknown_component
-         COMMAND "${CMAKE_COMMAND}" -G "${CMAKE_GENERATOR}" -S "${consumer_source}"
-                 -B "${CMAKE_CURRENT_BINARY_DIR}/consumer/unknown_component" ${consumer_options} -DCOMPONENT=telepathy
-)
-set_tests_properties(
-  consumer.wrong_version PROPERTIES PASS_REGULAR_EXPRESSION "coppiceConfig.cmake, version: ${PROJECT_VERSION}"
-)
-set_tests_properties(
-  consumer.unknown_component PROPERTIES PASS_REGULAR_EXPRESSION "coppice[ \n]+has[ \n]+no[ \n]+component[ \n]+'telepathy'"
-)
-set_tests_properties(
-  consumer.find_package consumer.add_subdirectory consumer.wrong_version consumer.unknown_component
-  PROPERTIES FIXTURES_REQUIRED coppice_stage TIMEOUT 300
-)
+coppice_refuses(wrong_version "coppiceConfig.cmake, version: ${PROJECT_VERSION}" -DVERSION=9.0)
+coppice_refuses(unknown_component "coppice has no component 'telepathy'" -DCOMPONENT=telepathy)
+
+if(TARGET coppice::wire)
+  coppice_accepts(wire.find_package -DMODE=find_package -DCOMPONENT=wire ${own_simdjson})
+  coppice_accepts(wire.add_subdirectory -DMODE=add_subdirectory -DCOMPONENT=wire ${own_simdjson})
+  coppice_refuses(wire.without_simdjson "needs simdjson 3.0.1 or newer, and there is none" -DCOMPONENT=wire ${no_simdjson})
+endif()
+if(TARGET coppice::wire AND own_simdjson)
+  set(pretended "-Dsimdjson_DIR=${consumer_source}/simdjson" "-DREAL_SIMDJSON_DIR=${simdjson_DIR}")
+  foreach(mode IN ITEMS find_package add_subdirectory)
+    coppice_configures(
+      wire.newer_simdjson.${mode} -DMODE=${mode} -DCOMPONENT=wire ${pretended} -DPRETENDED_SIMDJSON_VERSION=4.2.0
+    )
+  endforeach()
+  coppice_refuses(
+    wire.older_simdjson "needs simdjson 3.0.1 or newer, and this is 3.0.0" -DCOMPONENT=wire ${pretended}
+    -DPRETENDED_SIMDJSON_VERSION=3.0.0
+  )
+endif()

@@ -3,6 +3,7 @@
 
 #include <coppice/dom.hpp>
 
+#include "../support/batches.hpp"
 #include "../support/builders.hpp"
 
 #include <doctest/doctest.h>
@@ -43,15 +44,16 @@ using support::user;
 using support::user_blocks;
 
 // A document together with what the reader made of it.
-class Reading {
+template <class Cursor>
+class ReadingThrough {
 public:
-    explicit Reading(Json read, bool forced = false) : document_(std::move(read)) {
+    explicit ReadingThrough(Json read, bool forced = false) : document_(std::move(read)) {
         transcript_.source = &source_;
-        coppice::AnthropicReader<coppice::detail::DomCursor<Json>> reader(transcript_);
-        refused_ = reader.read(coppice::detail::DomCursor<Json>(document_), forced);
+        coppice::AnthropicReader<Cursor> reader(transcript_, scratch_);
+        refused_ = reader.read(Cursor(document_), forced);
     }
-    Reading(const Reading&) = delete;
-    Reading& operator=(const Reading&) = delete;
+    ReadingThrough(const ReadingThrough&) = delete;
+    ReadingThrough& operator=(const ReadingThrough&) = delete;
 
     const Json& document() const { return document_; }
     const Transcript& transcript() const { return transcript_; }
@@ -69,10 +71,20 @@ public:
 
 private:
     coppice::detail::DomSource<Json> source_;
+    coppice::detail::ReaderScratch scratch_;
     Json document_;
     Transcript transcript_;
     std::string refused_;
 };
+
+using Reading = ReadingThrough<coppice::detail::DomCursor<Json>>;
+// An object with a member `twice` is one that repeats a key.
+using Repeating = ReadingThrough<support::RepeatingCursor<Json>>;
+
+Json twice(Json object) {
+    object["twice"] = 1;
+    return object;
+}
 
 // One call and its result with this content.
 Reading with_content(Json content) {
@@ -701,4 +713,114 @@ TEST_CASE("detection: a forced dialect needs no evidence") {
 
 TEST_CASE("detection: a refused body names no dialect") {
     CHECK(Reading(list(user("hi"))).transcript().dialect.empty());
+}
+
+namespace {
+
+// Two calls in two steps and their results.
+Json two_pairs() {
+    return list(call("a", "Write", Json{{"path", "/a"}, {"content", "x"}}), result("a", list(text("one"))),
+                call("b", "Edit", Json{{"path", "/b"}, {"edits", list(Json{{"old_string", "x"}})}}),
+                result("b", "two"));
+}
+
+// Which of the four entries may not be edited, a letter each: `-` may, `x` may not.
+std::string immutable(const Json& messages) {
+    const Repeating reading(body(messages));
+    REQUIRE(reading.refused().empty());
+    std::string out;
+    for (std::size_t i = 0; i < reading.size(); ++i) { out += reading[i].immutable ? 'x' : '-'; }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("repeated keys: where there are none nothing is held") { CHECK(immutable(two_pairs()) == "----"); }
+
+TEST_CASE("repeated keys: a body that repeats one is refused whatever was asked for") {
+    const Json repeating = twice(body(two_pairs()));
+    CHECK(Repeating(repeating).refused() == "a key of the body stands there twice");
+    CHECK(Repeating(repeating, true).refused() == "a key of the body stands there twice");
+    CHECK(Repeating(repeating).size() == 0);
+    CHECK(Reading(repeating).refused().empty());
+}
+
+TEST_CASE("repeated keys: a message that repeats one is held with all its blocks") {
+    for (std::size_t i = 0; i < 4; ++i) {
+        Json messages = two_pairs();
+        messages[i] = twice(messages[i]);
+        std::string expected = "----";
+        expected[i] = 'x';
+        CHECK(immutable(messages) == expected);
+    }
+}
+
+TEST_CASE("repeated keys: a block that repeats one is held") {
+    for (std::size_t i = 0; i < 4; ++i) {
+        Json messages = two_pairs();
+        Json& block = messages[i]["content"][0];
+        block = twice(block);
+        std::string expected = "----";
+        expected[i] = 'x';
+        CHECK(immutable(messages) == expected);
+    }
+}
+
+TEST_CASE("repeated keys: a block beside one that repeats a key is not held") {
+    Json messages = list(assistant_blocks(call_block("a", "A"), call_block("b", "B")),
+                         user_blocks(twice(result_block("a", "x")), result_block("b", "y")));
+    CHECK(immutable(messages) == "--x-");
+}
+
+TEST_CASE("repeated keys: an input that repeats one is held") {
+    Json messages = two_pairs();
+    messages[0]["content"][0]["input"] = twice(messages[0]["content"][0]["input"]);
+    CHECK(immutable(messages) == "x---");
+}
+
+TEST_CASE("repeated keys: an edit that repeats one has no fields and the others have theirs") {
+    Json input = {{"path", "/a"}};
+    input["edits"] = list(twice(Json{{"old_string", "x"}}), Json{{"new_string", "y"}});
+    const Repeating reading(body(list(call("a", "Edit", input))));
+    REQUIRE(reading.size() == 1);
+    CHECK_FALSE(reading[0].immutable);
+    REQUIRE(reading[0].field_count == 2);
+    CHECK(reading.field(reading[0], 0).name.raw() == "path");
+    CHECK(reading.field(reading[0], 1).name.raw() == "new_string");
+    CHECK(reading.field(reading[0], 1).index == 1);
+}
+
+TEST_CASE("repeated keys: a content that holds one at any depth is held") {
+    const Json part = text("one");
+    for (const Json& content :
+         {list(twice(part)), list(part, Json{{"type", "x"}, {"y", list(twice(Json{{"z", 1}}))}}),
+          twice(Json{{"type", "text"}, {"text", "one"}})}) {
+        Json messages = two_pairs();
+        messages[1]["content"][0]["content"] = content;
+        CHECK(immutable(messages) == "-x--");
+    }
+}
+
+TEST_CASE("repeated keys: what a call and a system prompt hold deeper is no concern") {
+    Json messages = two_pairs();
+    messages[0]["content"][0]["input"]["options"] = twice(Json{{"a", 1}});
+    Json whole = body(messages);
+    whole["system"] = list(twice(text("terse")));
+    CHECK(Repeating(whole).refused().empty());
+    CHECK(immutable(messages) == "----");
+}
+
+TEST_CASE("reader: scratch left by another body changes nothing") {
+    coppice::detail::ReaderScratch scratch;
+    const coppice::detail::DomSource<Json> source;
+    using Cursor = coppice::detail::DomCursor<Json>;
+    const Json unanswered = body(list(call("a", "A"), call("b", "B")));
+    const Json answers = body(list(user("hi"), result("a", "x"), result("b", "y")));
+    for (const Json* document : {&unanswered, &answers}) {
+        Transcript transcript;
+        transcript.source = &source;
+        coppice::AnthropicReader<Cursor> reader(transcript, scratch);
+        CHECK(reader.read(Cursor(*document), false).empty());
+        for (const Entry& entry : transcript.all()) { CHECK(entry.peer == coppice::none); }
+    }
 }

@@ -7,11 +7,14 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,10 +60,53 @@ Run coppice(const Folder& folder, const std::string& words, const std::string& e
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder.read("stdout"), folder.read("stderr")};
 }
 
+// The ways through the program that this build has.
+std::vector<std::string> routes() {
+#if COPPICE_TEST_WIRE
+    return {"wire", "dom"};
+#else
+    return {"dom"};
+#endif
+}
+
 std::string session(std::size_t results) {
     coppice_examples::SessionShape shape;
     shape.results = results;
     return coppice_examples::make_session(shape).dump();
+}
+
+void replace_all(std::string& text, const std::string& word, const std::string& with) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += with.size()) {
+        text.replace(at, word.size(), with);
+    }
+}
+
+// Seven calls with big results, the first call with `input`, and `extra` members in front of them.
+std::string seven_results(const std::string& input, const std::string& extra) {
+    const std::string pair =
+        R"({"role":"assistant","content":[{"type":"tool_use","id":"NUMBER","name":"t","input":INPUT}]},)"
+        R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"NUMBER","content":"TEXT"}]},)";
+    std::string messages;
+    for (int i = 0; i < 7; ++i) {
+        messages += pair;
+        replace_all(messages, "NUMBER", "id" + std::to_string(i));
+    }
+    messages.replace(messages.find("INPUT"), 5, input);
+    replace_all(messages, "INPUT", "{}");
+    replace_all(messages, "TEXT", std::string(400'000, 'x'));
+    return R"({"system":"s",)" + extra + R"("messages":[)" + messages +
+           R"({"role":"user","content":"go on"}]})";
+}
+
+std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
+// `npos` where both are the same.
+std::size_t first_difference(const std::string& left, const std::string& right) {
+    if (left == right) { return std::string::npos; }
+    const std::size_t common = std::min(left.size(), right.size());
+    std::size_t at = 0;
+    while (at < common && left[at] == right[at]) { ++at; }
+    return at;
 }
 
 }  // namespace
@@ -69,40 +115,48 @@ TEST_CASE("program: prune from file to file, and the report's figures are those 
     const Folder folder;
     const std::string body = session(300);
     folder.write("in.json", body);
-    for (const std::string& preset : {std::string("standard"), std::string("openswarm")}) {
-        CAPTURE(preset);
-        const Run run =
-            coppice(folder, "prune --preset " + preset + " --report '" + folder.at("report.json") + "' '" +
-                                folder.at("in.json") + "' '" + folder.at("out.json") + "'");
-        CHECK(run.exit_code == 0);
-        CHECK(run.out.empty());
-        CHECK(run.err.empty());
-        const std::string out = folder.read("out.json");
-        const Json report = Json::parse(folder.read("report.json"));
-        CHECK(report["engaged"] == true);
-        CHECK(report["preset"] == preset);
-        CHECK(report["dialect"] == "anthropic");
-        CHECK(report["bytes_in"] == body.size());
-        CHECK(report["bytes_out"] == out.size());
-        CHECK(report["saved_bytes"] == body.size() - out.size());
-        CHECK(out.size() < body.size());
-        std::size_t saved = 0;
-        for (const Json& edit : report["edits"]) {
-            saved += edit["bytes_before"].get<std::size_t>() - edit["bytes_after"].get<std::size_t>();
-            for (const char* key : {"message", "block", "reason", "id", "tool"}) {
-                CHECK(edit.contains(key));
+    for (const std::string& route : routes()) {
+        for (const std::string& preset : {std::string("standard"), std::string("openswarm")}) {
+            CAPTURE(route);
+            CAPTURE(preset);
+            const Run run = coppice(folder, "prune --via " + route + " --preset " + preset + " --report '" +
+                                                folder.at("report.json") + "' '" + folder.at("in.json") +
+                                                "' '" + folder.at("out.json") + "'");
+            CHECK(run.exit_code == 0);
+            CHECK(run.out.empty());
+            CHECK(run.err.empty());
+            const std::string out = folder.read("out.json");
+            const Json report = Json::parse(folder.read("report.json"));
+            CHECK(report["engaged"] == true);
+            CHECK(report["preset"] == preset);
+            CHECK(report["dialect"] == "anthropic");
+            CHECK(report["bytes_in"] == body.size());
+            CHECK(report["bytes_out"] == out.size());
+            CHECK(report["saved_bytes"] == body.size() - out.size());
+            CHECK(out.size() < body.size());
+            std::size_t saved = 0;
+            for (const Json& edit : report["edits"]) {
+                saved += edit["bytes_before"].get<std::size_t>() - edit["bytes_after"].get<std::size_t>();
+                for (const char* key : {"message", "block", "reason", "id", "tool"}) {
+                    CHECK(edit.contains(key));
+                }
             }
-        }
-        CHECK(report["saved_bytes"] == saved);
-        std::size_t by_reason = 0;
-        for (const Json& reason : report["by_reason"]) {
-            by_reason += reason["saved_bytes"].get<std::size_t>();
-        }
-        CHECK(by_reason == saved);
-        CHECK(report["first_changed_offset"].is_null());
-        CHECK(report["unpaired_calls"] == 0);
-        for (const Json& warning : report["warnings"]) {
-            CHECK(warning.get<std::string>().find("were cleared with their results") != std::string::npos);
+            CHECK(report["saved_bytes"] == saved);
+            std::size_t by_reason = 0;
+            for (const Json& reason : report["by_reason"]) {
+                by_reason += reason["saved_bytes"].get<std::size_t>();
+            }
+            CHECK(by_reason == saved);
+            if (route == "wire") {
+                CHECK(report["first_changed_offset"] == first_difference(body, out));
+            } else {
+                CHECK(report["first_changed_offset"].is_null());
+            }
+            CHECK(report["unpaired_calls"] == 0);
+            for (const Json& warning : report["warnings"]) {
+                CHECK(warning.get<std::string>().find("were cleared with their results") !=
+                      std::string::npos);
+            }
         }
     }
 }
@@ -110,38 +164,23 @@ TEST_CASE("program: prune from file to file, and the report's figures are those 
 TEST_CASE("program: standard input to standard output, and a second pass changes nothing") {
     const Folder folder;
     folder.write("in.json", session(300));
-    const Run first = coppice(folder, "prune <'" + folder.at("in.json") + "'");
-    CHECK(first.exit_code == 0);
-    folder.write("once.json", first.out);
-    const Run second = coppice(folder, "prune - - <'" + folder.at("once.json") + "'");
-    CHECK(second.exit_code == 0);
-    const bool same = second.out == first.out;
-    CHECK(same);
-    CHECK(second.err.find("unchanged") != std::string::npos);
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const Run first = coppice(folder, "prune --via " + route + " <'" + folder.at("in.json") + "'");
+        CHECK(first.exit_code == 0);
+        folder.write("once.json", first.out);
+        const Run second = coppice(folder, "prune --via " + route + " - - <'" + folder.at("once.json") + "'");
+        CHECK(second.exit_code == 0);
+        const bool same = second.out == first.out;
+        CHECK(same);
+        CHECK(second.err.find("unchanged") != std::string::npos);
+    }
 }
 
 TEST_CASE(
     "program: what cannot be pruned comes back byte for byte, with exit code 0 and one line that says why") {
     const Folder folder;
-    const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
-    const std::string long_text(400'000, 'x');
-    const std::string pair =
-        R"({"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t","input":INPUT}]},)"
-        R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"TEXT"}]},)";
-    const auto body = [&](const std::string& input, const std::string& extra) {
-        std::string messages;
-        for (int i = 0; i < 7; ++i) { messages += pair; }
-        messages.replace(messages.find("INPUT"), 5, input);
-        for (std::size_t at = messages.find("INPUT"); at != std::string::npos; at = messages.find("INPUT")) {
-            messages.replace(at, 5, "{}");
-        }
-        for (std::size_t at = messages.find("TEXT"); at != std::string::npos; at = messages.find("TEXT")) {
-            messages.replace(at, 4, long_text);
-        }
-        return R"({"system":"s",)" + extra + R"("messages":[)" + messages +
-               R"({"role":"user","content":"go on"}]})";
-    };
-    const std::string cases[] = {
+    const std::string anybody[] = {
         "",
         "not json",
         "{\"messages\":[",
@@ -152,57 +191,167 @@ TEST_CASE(
         "{\"messages\":[{\"role\":\"user\",\"content\":\"\\ud800\"}]}",
         "{\"messages\":{}}",
         "{\"input\":\"hello\"}",
-        deep,
+        nested(200'000),
         "{\"messages\":[{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":\"y\"}]}",
-        body("{\"deep\":" + deep + "}", ""),
-        body("{}", "\"n\":1234567890123456789012345,"),
-        body("{}", "\"twice\":1,\"twice\":2,"),
         std::string("{\"messages\":[{\"role\":\"user\",\"content\":\"a") + '\0' + "b\"}]}",
+        session(300) + "}",
+        "x" + session(300),
     };
-    for (const std::string& input : cases) {
+    const auto comes_back = [&](const std::string& input, const std::string& route) {
+        CAPTURE(route);
         CAPTURE(input.substr(0, 60));
         folder.write("in.json", input);
-        const Run run = coppice(folder, "prune --preset openswarm '" + folder.at("in.json") + "'");
+        const Run run = coppice(folder, "prune --preset openswarm --via " + route + " --report '" +
+                                            folder.at("report.json") + "' '" + folder.at("in.json") + "'");
         CHECK(run.exit_code == 0);
         const bool same = run.out == input;
         CHECK(same);
         CHECK(run.err.size() > 10);
         CHECK(run.err.find('\n') == run.err.size() - 1);
+        const Json report = Json::parse(folder.read("report.json"));
+        CHECK(report["engaged"] == false);
+        CHECK(run.err == "coppice: unchanged: " + report["why"].get<std::string>() + "\n");
+        CHECK(report["bytes_in"] == input.size());
+        CHECK(report["bytes_out"] == input.size());
+        CHECK(report["saved_bytes"] == 0);
+        CHECK(report["first_changed_offset"].is_null());
+        CHECK(report["edits"].empty());
+    };
+    for (const std::string& route : routes()) {
+        for (const std::string& input : anybody) { comes_back(input, route); }
+        // without an oddity, it is pruned
+        folder.write("in.json", seven_results("{}", ""));
+        CHECK(coppice(folder, "prune --preset openswarm --via " + route + " '" + folder.at("in.json") + "'")
+                  .err.empty());
     }
-    // the same body without the oddity is pruned
-    folder.write("in.json", body("{}", ""));
-    CHECK(coppice(folder, "prune --preset openswarm '" + folder.at("in.json") + "'").err.empty());
+    comes_back(seven_results("{\"deep\":" + nested(200'000) + "}", ""), "dom");
+    comes_back(seven_results("{}", "\"n\":1234567890123456789012345,"), "dom");
+    comes_back(seven_results("{}", "\"twice\":1,\"twice\":2,"), "dom");
 }
+
+#if COPPICE_TEST_WIRE
+
+TEST_CASE("program: bytes that are not edited stay, whatever stands in them") {
+    const Folder folder;
+    const std::string kept[] = {
+        R"("numbers" : [1e5, 1.0, -0, 1E+2, 12345678901234567890123, 1e400],)",
+        R"("z": 1, "a": 2, "m": {"z": 1, "a": 2},)",
+        R"("twice": {"k": 1, "k": 2},)",
+        R"("lone": "\ud800 and \uDFFF", "spelled\u0020out": "\u0041\/",)",
+        "\n\t \"blank\" :\r\n { \"a\" :[ ] , \"b\":{ } } ,\n",
+        R"("deep": )" + nested(200'000) + ",",
+    };
+    std::string extra;
+    for (const std::string& piece : kept) { extra += piece; }
+    std::string body = seven_results(R"({ "path" : "\u0061.txt", "deep" : )" + nested(200'000) + " }", extra);
+    replace_all(body, R"("role":)", "\n  \"role\" : ");
+    body = "\xEF\xBB\xBF\r\n" + body + "\n\n";
+    folder.write("in.json", body);
+    for (const std::string& preset : {std::string("standard"), std::string("openswarm")}) {
+        CAPTURE(preset);
+        const Run run =
+            coppice(folder, "prune --via wire --cadence every-request --preset " + preset + " --report '" +
+                                folder.at("report.json") + "' '" + folder.at("in.json") + "'");
+        CHECK(run.exit_code == 0);
+        CHECK(run.err.empty());
+        const Json report = Json::parse(folder.read("report.json"));
+        CHECK(report["engaged"] == true);
+        CHECK(report["repeated_keys"] == 1);
+        CHECK(report["first_changed_offset"] == first_difference(body, run.out));
+        CHECK(report["bytes_in"] == body.size());
+        CHECK(report["bytes_out"] == run.out.size());
+        CHECK(report["saved_bytes"] == body.size() - run.out.size());
+        // every replaced value put back gives the input
+        const std::string big = '"' + std::string(400'000, 'x') + '"';
+        std::string restored = run.out;
+        std::size_t at = 0;
+        std::size_t saved = 0;
+        for (const Json& edit : report["edits"]) {
+            std::string written = edit["replacement"].dump();
+            if (preset == "openswarm") { written = R"([{"type":"text","text":)" + written + "}]"; }
+            at = restored.find(written, at);
+            REQUIRE(at != std::string::npos);
+            restored.replace(at, written.size(), big);
+            at += big.size();
+            CHECK(edit["bytes_before"] == big.size());
+            CHECK(edit["bytes_after"] == written.size());
+            saved += big.size() - written.size();
+        }
+        CHECK(report["saved_bytes"] == saved);
+        const bool same = restored == body;
+        CHECK(same);
+    }
+}
+
+TEST_CASE("program: of a compact body, both routes make the same") {
+    const Folder folder;
+    folder.write("in.json", session(300));
+    const std::string rest = " --report '" + folder.at("report.json") + "' '" + folder.at("in.json") + "'";
+    for (const std::string words :
+         {"", "--preset openswarm", "--cadence every-request", "--cadence stepped:7 --dialect anthropic",
+          "--preset openswarm --cadence stepped:50"}) {
+        CAPTURE(words);
+        const Run wire = coppice(folder, "prune --via wire " + words + rest);
+        Json wire_report = Json::parse(folder.read("report.json"));
+        const Run dom = coppice(folder, "prune --via dom " + words + rest);
+        const Json dom_report = Json::parse(folder.read("report.json"));
+        const bool same = wire.out == dom.out;
+        CHECK(same);
+        wire_report["first_changed_offset"] = nullptr;
+        const bool same_report = wire_report == dom_report;
+        CHECK(same_report);
+        const std::string explain = " " + words + " '" + folder.at("in.json") + "'";
+        const Run wire_table = coppice(folder, "explain --via wire" + explain);
+        const bool same_tables = wire_table.out == coppice(folder, "explain --via dom" + explain).out;
+        CHECK(same_tables);
+        CHECK(wire_table.out.find(std::to_string(wire.out.size()) + " of ") != std::string::npos);
+        // bytes are the default
+        const bool default_route = coppice(folder, "prune " + words + rest).out == wire.out;
+        CHECK(default_route);
+        CHECK(Json::parse(folder.read("report.json"))["first_changed_offset"].is_number());
+    }
+}
+
+#endif
 
 TEST_CASE("program: white space and byte order mark around the body stay") {
     const Folder folder;
     folder.write("in.json", "\xEF\xBB\xBF \n" + session(300) + "\r\n\n");
-    const Run run = coppice(folder, "prune '" + folder.at("in.json") + "'");
-    CHECK(run.exit_code == 0);
-    CHECK(run.err.empty());
-    CHECK(run.out.substr(0, 6) == "\xEF\xBB\xBF \n{");
-    CHECK(run.out.substr(run.out.size() - 4) == "}\r\n\n");
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const Run run = coppice(folder, "prune --via " + route + " '" + folder.at("in.json") + "'");
+        CHECK(run.exit_code == 0);
+        CHECK(run.err.empty());
+        CHECK(run.out.substr(0, 6) == "\xEF\xBB\xBF \n{");
+        CHECK(run.out.substr(run.out.size() - 4) == "}\r\n\n");
+    }
 }
 
 TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot be used is 1") {
     const Folder folder;
     folder.write("in.json", session(10));
     const std::string in = " '" + folder.at("in.json") + "'";
-    const std::string wrong[] = {"",
-                                 "frobnicate",
-                                 "prune --preset nonesuch" + in,
-                                 "prune --cadence stepped:0" + in,
-                                 "prune --cadence stepped:x" + in,
-                                 "prune --cadence sometimes" + in,
-                                 "prune --dialect klingon" + in,
-                                 "prune --via pigeon" + in,
-                                 "prune --nonesuch 1" + in,
-                                 "prune --report",
-                                 "prune --report=" + in,
-                                 "prune --report -" + in,
-                                 "prune --preset",
-                                 "prune a b c",
-                                 "explain a b"};
+    const std::string wrong[] = {
+        "",
+        "frobnicate",
+        "prune --preset nonesuch" + in,
+        "prune --cadence stepped:0" + in,
+        "prune --cadence stepped:x" + in,
+        "prune --cadence sometimes" + in,
+        "prune --dialect klingon" + in,
+        "prune --via pigeon" + in,
+        "prune --via",
+#if !COPPICE_TEST_WIRE
+        "prune --via wire" + in,
+#endif
+        "prune --nonesuch 1" + in,
+        "prune --report",
+        "prune --report=" + in,
+        "prune --report -" + in,
+        "prune --preset",
+        "prune a b c",
+        "explain a b"
+    };
     for (const std::string& words : wrong) {
         CAPTURE(words);
         const Run run = coppice(folder, words);
@@ -210,15 +359,19 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
         CHECK(run.out.empty());
         CHECK(run.err.find("usage:") != std::string::npos);
     }
-    CHECK(coppice(folder, "prune /nonexistent/in.json").exit_code == 1);
-    CHECK(coppice(folder, "prune /").exit_code == 1);
-    CHECK(coppice(folder, "prune" + in + " /nonexistent/out.json").exit_code == 1);
-    CHECK(coppice(folder, "prune --report /nonexistent/report.json" + in).exit_code == 1);
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const std::string prune = "prune --via " + route + " ";
+        CHECK(coppice(folder, prune + "/nonexistent/in.json").exit_code == 1);
+        CHECK(coppice(folder, prune + "/").exit_code == 1);
+        CHECK(coppice(folder, prune + in + " /nonexistent/out.json").exit_code == 1);
+        CHECK(coppice(folder, prune + "--report /nonexistent/report.json" + in).exit_code == 1);
+    }
     CHECK(coppice(folder, "--help").exit_code == 0);
     CHECK(coppice(folder, "--version").out == "coppice " COPPICE_VERSION "\n");
 }
 
-TEST_CASE("program: a body that a DOM would write longer than it was comes back as it was") {
+TEST_CASE("program: a body that a DOM would write longer than it was comes back from there as it was") {
     const Folder folder;
     Json body = Json::parse(session(300));
     std::string numbers = "[0";
@@ -226,12 +379,15 @@ TEST_CASE("program: a body that a DOM would write longer than it was comes back 
     std::string text = body.dump();
     text.insert(1, "\"metadata\":" + numbers + "],");
     folder.write("in.json", text);
-    const Run run =
-        coppice(folder, "prune --report '" + folder.at("report.json") + "' '" + folder.at("in.json") + "'");
-    CHECK(run.exit_code == 0);
-    const bool same = run.out == text;
-    CHECK(same);
-    CHECK(Json::parse(folder.read("report.json"))["saved_bytes"] == 0);
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const Run run = coppice(folder, "prune --via " + route + " --report '" + folder.at("report.json") +
+                                            "' '" + folder.at("in.json") + "'");
+        CHECK(run.exit_code == 0);
+        const bool same = run.out == text;
+        CHECK(same == (route == "dom"));
+        CHECK(Json::parse(folder.read("report.json"))["saved_bytes"] == text.size() - run.out.size());
+    }
 }
 
 TEST_CASE("program: a report never lands on the body") {
@@ -251,14 +407,18 @@ TEST_CASE("program: a report never lands on the body") {
 
 TEST_CASE("program: a file may be pruned in place, and a closed stderr does not matter") {
     const Folder folder;
-    folder.write("in.json", session(300));
     const std::string in = " '" + folder.at("in.json") + "'";
-    const Run expected = coppice(folder, "prune" + in);
-    CHECK(coppice(folder, "prune" + in + in).exit_code == 0);
-    const bool same = folder.read("in.json") == expected.out;
-    CHECK(same);
-    CHECK(coppice(folder, "prune" + in + " 2>&-").exit_code == 0);
-    CHECK(coppice(folder, "prune" + in + " /dev/full").exit_code == 1);
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        folder.write("in.json", session(300));
+        const std::string prune = "prune --via " + route;
+        const Run expected = coppice(folder, prune + in);
+        CHECK(coppice(folder, prune + in + " 2>&-").exit_code == 0);
+        CHECK(coppice(folder, prune + in + " /dev/full").exit_code == 1);
+        CHECK(coppice(folder, prune + in + in).exit_code == 0);
+        const bool same = folder.read("in.json") == expected.out;
+        CHECK(same);
+    }
 }
 
 TEST_CASE("program: a cadence on the command line replaces the preset's own") {
@@ -266,15 +426,18 @@ TEST_CASE("program: a cadence on the command line replaces the preset's own") {
     folder.write("in.json", session(300));
     const std::string rest = " --report '" + folder.at("report.json") + "' '" + folder.at("in.json") + "' '" +
                              folder.at("out.json") + "'";
-    const auto horizon = [&](const std::string& words) {
-        CHECK(coppice(folder, "prune " + words + rest).exit_code == 0);
-        return Json::parse(folder.read("report.json"))["horizon"].get<std::size_t>();
-    };
-    const std::size_t messages = Json::parse(folder.read("in.json"))["messages"].size();
-    CHECK(horizon("--cadence every-request") == messages);
-    CHECK(horizon("--preset=openswarm") == messages);
-    CHECK(horizon("--preset openswarm --cadence stepped:50") < messages);
-    CHECK(horizon("--cadence=stepped:100000") == 0);
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const auto horizon = [&](const std::string& words) {
+            CHECK(coppice(folder, "prune --via " + route + " " + words + rest).exit_code == 0);
+            return Json::parse(folder.read("report.json"))["horizon"].get<std::size_t>();
+        };
+        const std::size_t messages = Json::parse(folder.read("in.json"))["messages"].size();
+        CHECK(horizon("--cadence every-request") == messages);
+        CHECK(horizon("--preset=openswarm") == messages);
+        CHECK(horizon("--preset openswarm --cadence stepped:50") < messages);
+        CHECK(horizon("--cadence=stepped:100000") == 0);
+    }
 }
 
 TEST_CASE("program: the switches of an OpenSwarm host hold for its preset alone") {
@@ -282,26 +445,33 @@ TEST_CASE("program: the switches of an OpenSwarm host hold for its preset alone"
     const std::string body = session(300);
     folder.write("in.json", body);
     const std::string in = " '" + folder.at("in.json") + "'";
-    const Run off = coppice(folder, "prune --preset openswarm" + in, "OSW_HISTORY_PRUNE=Off");
-    CHECK(off.exit_code == 0);
-    const bool same = off.out == body;
-    CHECK(same);
-    CHECK(off.err.find("OSW_HISTORY_PRUNE") != std::string::npos);
-    CHECK(coppice(folder, "prune" + in, "OSW_HISTORY_PRUNE=off").err.empty());
-    const Run debug = coppice(folder, "prune --preset openswarm" + in, "OSW_HISTORY_PRUNE_DEBUG=1");
-    CHECK(debug.err.substr(0, 16) == "[history-prune] ");
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const std::string prune = "prune --via " + route;
+        const Run off = coppice(folder, prune + " --preset openswarm" + in, "OSW_HISTORY_PRUNE=Off");
+        CHECK(off.exit_code == 0);
+        const bool same = off.out == body;
+        CHECK(same);
+        CHECK(off.err.find("OSW_HISTORY_PRUNE") != std::string::npos);
+        CHECK(coppice(folder, prune + in, "OSW_HISTORY_PRUNE=off").err.empty());
+        const Run debug = coppice(folder, prune + " --preset openswarm" + in, "OSW_HISTORY_PRUNE_DEBUG=1");
+        CHECK(debug.err.substr(0, 16) == "[history-prune] ");
+    }
 }
 
 TEST_CASE("program: explain prints a table and never the body") {
     const Folder folder;
-    folder.write("in.json", session(300));
-    const Run run = coppice(folder, "explain '" + folder.at("in.json") + "'");
-    CHECK(run.exit_code == 0);
-    CHECK(run.out.find("keep_recent") != std::string::npos);
-    CHECK(run.out.find(" left\n") != std::string::npos);
-    folder.write("in.json", "{}");
-    CHECK(coppice(folder, "explain '" + folder.at("in.json") + "'").out.find("nothing would change") !=
-          std::string::npos);
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const std::string words = "explain --via " + route + " '" + folder.at("in.json") + "'";
+        folder.write("in.json", session(300));
+        const Run run = coppice(folder, words);
+        CHECK(run.exit_code == 0);
+        CHECK(run.out.find("keep_recent") != std::string::npos);
+        CHECK(run.out.find(" left\n") != std::string::npos);
+        folder.write("in.json", "{}");
+        CHECK(coppice(folder, words).out.find("nothing would change") != std::string::npos);
+    }
 }
 
 #endif

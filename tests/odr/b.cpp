@@ -1,4 +1,7 @@
 #include <coppice/coppice.hpp>
+#if COPPICE_TEST_WIRE
+#include <coppice/wire.hpp>
+#endif
 
 std::size_t edits_of(const nlohmann::json& body);
 

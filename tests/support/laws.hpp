@@ -2,6 +2,8 @@
 #pragma once
 
 #include "anthropic_validator.hpp"
+#include "batches.hpp"
+#include "wire_laws.hpp"
 
 #include <coppice/coppice.hpp>
 
@@ -10,6 +12,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace support {
 
@@ -22,10 +25,14 @@ inline std::size_t check_edits(const nlohmann::ordered_json& before, const nlohm
         return body.is_array() ? body : body.at("messages");
     };
     const auto value_at = [&](const Json& body, const coppice::EditRecord& edit) -> const Json& {
-        return messages(body).at(edit.message).at("content").at(edit.block).at(Json::json_pointer(edit.path));
+        return messages(request_of(body, edit.request))
+            .at(edit.message)
+            .at("content")
+            .at(edit.block)
+            .at(Json::json_pointer(edit.path));
     };
     std::size_t saved = 0;
-    std::map<std::string, std::pair<std::size_t, std::size_t>> by_reason;
+    std::map<std::string_view, std::pair<std::size_t, std::size_t>> by_reason;
     for (const coppice::EditRecord& edit : report.edits) {
         CAPTURE(edit.path);
         CHECK(value_at(before, edit).dump().size() == edit.bytes_before);
@@ -43,7 +50,7 @@ inline std::size_t check_edits(const nlohmann::ordered_json& before, const nlohm
     return saved;
 }
 
-/// Laws 1 to 6 and 8 for one pipeline and one body.
+/// Laws 1 to 6, 8 and 9 for one pipeline and one body.
 template <class Pipeline>
 coppice::Report check_laws(const nlohmann::ordered_json& body, const Pipeline& pipeline,
                            const anthropic_validator::AllowedChanges& allowed = {}) {
@@ -84,6 +91,8 @@ coppice::Report check_laws(const nlohmann::ordered_json& body, const Pipeline& p
     coppice::prune(sorted, pipeline);
     const bool kinds_agree = sorted == nlohmann::json::parse(pruned_bytes);
     CHECK(kinds_agree);
+
+    check_wire_laws(bytes, pruned_bytes, report, pipeline);
     return report;
 }
 

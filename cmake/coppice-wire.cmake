@@ -1,0 +1,11 @@
+# Read by coppiceConfig.cmake. Without a version in find_package: simdjson's package accepts its own minor version only.
+if(NOT TARGET simdjson::simdjson)
+  find_package(simdjson CONFIG QUIET)
+endif()
+if(NOT TARGET simdjson::simdjson)
+  set(_coppice_obstacle "coppice's component 'wire' needs simdjson 3.0.1 or newer, and there is none")
+elseif(simdjson_VERSION AND simdjson_VERSION VERSION_LESS 3.0.1)
+  set(_coppice_obstacle "coppice's component 'wire' needs simdjson 3.0.1 or newer, and this is ${simdjson_VERSION}")
+else()
+  include("${CMAKE_CURRENT_LIST_DIR}/coppiceWireTargets.cmake")
+endif()
