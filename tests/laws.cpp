@@ -236,5 +236,6 @@ TEST_CASE("laws: a broken session is never made worse, whatever member is remove
         for (const std::string& violation : anthropic_validator::new_violations(body, pruned)) {
             CHECK_MESSAGE(false, violation);
         }
+        support::check_wire_laws(body.dump(), pruned.dump(), report, pipeline, coppice::Dialect::anthropic);
     }
 }

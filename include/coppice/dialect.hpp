@@ -92,7 +92,7 @@ private:
         std::size_t last;
     };
 
-    std::uint64_t key(Text id) { return hash_bytes(decoded(id, scratch_), turn_); }
+    std::uint64_t key(Text id) { return hash_bytes(exact(id, scratch_), turn_); }
 
     std::vector<Armed> armed_;
     Index heads_;

@@ -140,6 +140,16 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
 
 }  // namespace detail
 
+namespace detail {
+
+/// Pieces of an earlier report, whose strings keep what they have allocated.
+struct SpareParts {
+    std::vector<EditRecord> edits;
+    std::vector<std::string> warnings;
+};
+
+}  // namespace detail
+
 /// What one pruning call works with. Kept from call to call, it spares the next one its allocations; what it holds
 /// afterwards is of no use to anybody else.
 struct Workspace {
@@ -148,7 +158,7 @@ struct Workspace {
     Plan probe;
     detail::ReaderScratch reader;
     std::string text;
-    std::vector<EditRecord> spare_edits;
+    detail::SpareParts spare;
 };
 
 /// Policies, in the order of running, with at most one cadence and one wording and any number of guards

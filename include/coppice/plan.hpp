@@ -194,6 +194,10 @@ public:
         const Entry& result = transcript_->all()[entry];
         const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry);
         if (!open || reference.empty()) { return false; }
+        for (const Part& part : transcript_->parts_of(result)) {
+            // the store would not get what is taken away
+            if (detail::has_lone_surrogate(part.text.text())) { return false; }
+        }
         const std::size_t mark = texts_.size();
         Decision decision;
         decision.fate = Fate::spill;
@@ -259,6 +263,7 @@ public:
         detail::Index newest;
         std::string left;
         std::string right;
+        std::string tool;
     };
     Scratch& scratch() { return scratch_; }
 

@@ -46,23 +46,26 @@ namespace detail {
 
 inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
-inline void append_utf8(std::string& out, std::uint32_t code) {
-    const auto put = [&out](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-    if (code < 0x80) {
-        put(code);
-    } else if (code < 0x800) {
-        put(0xC0U | (code >> 6U));
-        put(0x80U | (code & 0x3FU));
-    } else if (code < 0x10000) {
-        put(0xE0U | (code >> 12U));
-        put(0x80U | ((code >> 6U) & 0x3FU));
-        put(0x80U | (code & 0x3FU));
-    } else {
-        put(0xF0U | (code >> 18U));
-        put(0x80U | ((code >> 12U) & 0x3FU));
-        put(0x80U | ((code >> 6U) & 0x3FU));
-        put(0x80U | (code & 0x3FU));
+struct Utf8 {
+    std::array<char, 4> bytes{};
+    std::size_t size = 0;
+};
+
+/// The width of one character of UTF-8.
+constexpr std::size_t utf8_width(std::uint32_t code) {
+    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+/// A code point, or half a surrogate pair, in the bytes that UTF-8 would give it.
+constexpr Utf8 to_utf8(std::uint32_t code) {
+    constexpr std::array<std::uint32_t, 5> first = {0, 0, 0xC0, 0xE0, 0xF0};
+    Utf8 out;
+    out.size = utf8_width(code);
+    for (std::size_t i = out.size; i-- > 1; code >>= 6U) {
+        out.bytes[i] = static_cast<char>(0x80U | (code & 0x3FU));
     }
+    out.bytes[0] = static_cast<char>(first[out.size] | code);
+    return out;
 }
 
 /// How long the UTF-8 character is that the text begins with; 0 where it begins with none (Unicode 15, table 3-7).
@@ -138,9 +141,15 @@ inline EscapedUnit next_unit(std::string_view raw) {
 
 }  // namespace detail
 
-/// The text itself, decoded into `scratch` only where it is still escaped. A lone surrogate, which
-/// UTF-8 cannot hold, becomes U+FFFD in this copy; the original is not touched.
-inline std::string_view decoded(Text text, std::string& scratch) {
+namespace detail {
+
+/// What becomes of half a surrogate pair, which UTF-8 cannot hold.
+enum class LoneSurrogate : bool {
+    replaced,  ///< U+FFFD, for everybody who reads
+    kept,      ///< three bytes of its own that no UTF-8 has, so that texts differ where their meaning does
+};
+
+inline std::string_view decode(Text text, std::string& scratch, LoneSurrogate lone) {
     if (!text.escaped()) { return text.raw(); }
     scratch.clear();
     std::string_view raw = text.raw();
@@ -149,9 +158,11 @@ inline std::string_view decoded(Text text, std::string& scratch) {
         scratch.append(raw.substr(0, plain));
         if (plain == std::string_view::npos) { break; }
         raw.remove_prefix(plain);
-        const detail::EscapedUnit unit = detail::next_unit(raw);
+        const EscapedUnit unit = next_unit(raw);
         if (unit.escape) {
-            detail::append_utf8(scratch, unit.lone_surrogate ? 0xFFFDU : unit.code);
+            const bool replace = unit.lone_surrogate && lone == LoneSurrogate::replaced;
+            const Utf8 character = to_utf8(replace ? 0xFFFDU : unit.code);
+            scratch.append(character.bytes.data(), character.size);
         } else {
             scratch.push_back(raw[0]);
         }
@@ -160,12 +171,33 @@ inline std::string_view decoded(Text text, std::string& scratch) {
     return scratch;
 }
 
-namespace detail {
-
-/// The width of one character of UTF-8.
-constexpr std::size_t utf8_width(std::uint32_t code) {
-    return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+/// The text's meaning, to compare it with others.
+inline std::string_view exact(Text text, std::string& scratch) {
+    return decode(text, scratch, LoneSurrogate::kept);
 }
+
+/// Whether `decoded` cannot say what the text is.
+inline bool has_lone_surrogate(Text text) {
+    if (!text.escaped()) { return false; }
+    std::string_view raw = text.raw();
+    for (std::size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\')) {
+        raw.remove_prefix(at);
+        const EscapedUnit unit = next_unit(raw);
+        if (unit.lone_surrogate) { return true; }
+        raw.remove_prefix(unit.length);
+    }
+    return false;
+}
+
+}  // namespace detail
+
+/// The text itself, decoded into `scratch` only where it is still escaped. A lone surrogate, which
+/// UTF-8 cannot hold, becomes U+FFFD in this copy; the original is not touched.
+inline std::string_view decoded(Text text, std::string& scratch) {
+    return detail::decode(text, scratch, detail::LoneSurrogate::replaced);
+}
+
+namespace detail {
 
 /// How many characters compact JSON adds to this one.
 constexpr std::size_t escape_width(std::uint32_t code) {
@@ -248,16 +280,55 @@ private:
 };
 
 namespace detail {
-inline bool same_escaped_text(Text left, Text right) {
-    std::string left_scratch;
-    std::string right_scratch;
-    return decoded(left, left_scratch) == decoded(right, right_scratch);
+
+/// Hands out a text's meaning byte by byte, as `exact` would spell it, without a copy.
+class TextBytes {
+public:
+    explicit TextBytes(Text text) : rest_(text.raw()), escaped_(text.escaped()) {}
+
+    /// False at the end.
+    bool next(char& byte) {
+        if (at_ == decoded_.size && !refill()) { return false; }
+        byte = decoded_.bytes[at_++];
+        return true;
+    }
+
+private:
+    bool refill() {
+        if (rest_.empty()) { return false; }
+        const EscapedUnit unit = escaped_ ? next_unit(rest_) : EscapedUnit{};
+        decoded_ = unit.escape ? to_utf8(unit.code) : Utf8{{rest_[0]}, 1};
+        rest_.remove_prefix(unit.length);
+        at_ = 0;
+        return true;
+    }
+
+    std::string_view rest_;
+    bool escaped_;
+    Utf8 decoded_{};
+    std::size_t at_ = 0;
+};
+
+/// Below, at or above zero: the order of the meanings, whatever their spelling.
+inline int compare_text(Text left, Text right) {
+    if (!left.escaped() && !right.escaped()) { return left.raw().compare(right.raw()); }
+    TextBytes left_bytes(left);
+    TextBytes right_bytes(right);
+    while (true) {
+        char a = 0;
+        char b = 0;
+        const bool left_more = left_bytes.next(a);
+        const bool right_more = right_bytes.next(b);
+        if (!left_more || !right_more) { return static_cast<int>(left_more) - static_cast<int>(right_more); }
+        if (a != b) { return static_cast<unsigned char>(a) < static_cast<unsigned char>(b) ? -1 : 1; }
+    }
 }
+
 }  // namespace detail
 
 /// Whether two texts mean the same, whatever their spelling.
 inline bool same_text(Text left, Text right) {
-    if (left.escaped() || right.escaped()) { return detail::same_escaped_text(left, right); }
+    if (left.escaped() || right.escaped()) { return detail::compare_text(left, right) == 0; }
     return left.raw() == right.raw();
 }
 

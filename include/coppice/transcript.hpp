@@ -56,10 +56,11 @@ struct Part {
 /// down (`edits[2].new_string`).
 struct Field {
     Text name{};
-    Text list{};            ///< name of the array, empty at the top level
+    Text list{};            ///< name of the array, which may be empty, too
     std::size_t index = 0;  ///< position in the array
     MeasuredText text{};
     Node node{};
+    bool in_list = false;
 };
 
 /// How content is written, so that a replacement can keep the form it found.

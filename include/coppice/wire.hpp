@@ -32,6 +32,7 @@ struct WireWorkspace {
     // of no use to anybody else
     Workspace planning;
     detail::WireStructure structure;
+    detail::WireSource::Scratch source;
     detail::WireWriter writer;
 };
 
@@ -43,13 +44,13 @@ void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dial
     Report& report = workspace.report;
     workspace.writer.start(body);
     fail_open(report, [&] {
-        reuse(report, workspace.planning.spare_edits);
+        reuse(report, workspace.planning.spare);
         constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
         const bool marked = body.substr(0, byte_order_mark.size()) == byte_order_mark;
         const std::size_t start = marked ? byte_order_mark.size() : 0;
         WireStructure& structure = workspace.structure;
         if (!structure.read(body.substr(start), start, report.why)) { return; }
-        const WireSource source(structure);
+        const WireSource source(structure, workspace.source);
         report.repeated_keys = structure.repeated_keys();
         prune_bodies(WireCursor(structure), pipeline, dialect, commit, workspace.planning, source, report,
                      [&](const Edit& edit) {

@@ -21,11 +21,12 @@ namespace {
 
 using coppice::EditRecord;
 using coppice::Report;
-using coppice::detail::add_record;
+using coppice::detail::add_reused;
 using coppice::detail::add_to_totals;
 using coppice::detail::append_pointer_step;
 using coppice::detail::fail_open;
 using coppice::detail::reuse;
+using coppice::detail::SpareParts;
 
 // Longer than what a string holds without the heap.
 std::string long_words(char letter) { return std::string(100, letter); }
@@ -67,7 +68,7 @@ std::vector<const char*> addresses(const EditRecord& record) {
 }  // namespace
 
 TEST_CASE("reuse: a report is as good as new") {
-    std::vector<EditRecord> spare;
+    SpareParts spare;
     Report report = filled(3);
     reuse(report, spare);
     const Report fresh;
@@ -87,24 +88,27 @@ TEST_CASE("reuse: a report is as good as new") {
     CHECK(report.requests == 0);
     CHECK(report.repeated_keys == 0);
     CHECK(report.warnings.empty());
-    CHECK(spare.size() == 3);
+    CHECK(spare.edits.size() == 3);
 }
 
 TEST_CASE("reuse: strings and lists keep what they have allocated") {
-    std::vector<EditRecord> spare;
+    SpareParts spare;
     Report report = filled(3);
     const char* const why = report.why.data();
     const char* const dialect = report.dialect.data();
     const char* const ceiling_why = report.ceiling_why.data();
     const EditRecord* const edits = report.edits.data();
     const coppice::ReasonTotal* const reasons = report.by_reason.data();
+    report.warnings.assign(2, long_words('w'));
+    const char* const warning = report.warnings.front().data();
     reuse(report, spare);
+    CHECK((add_reused(report.warnings, spare.warnings).data() == warning));
     const std::string next = long_words('n');
     report.why = next;
     report.dialect = next;
     report.ceiling_why = next;
     report.by_reason.push_back({"other", 1, 1});
-    for (int i = 0; i < 3; ++i) { add_record(report, spare); }
+    for (int i = 0; i < 3; ++i) { add_reused(report.edits, spare.edits); }
     CHECK((report.why.data() == why));
     CHECK((report.dialect.data() == dialect));
     CHECK((report.ceiling_why.data() == ceiling_why));
@@ -112,15 +116,15 @@ TEST_CASE("reuse: strings and lists keep what they have allocated") {
     CHECK(report.by_reason.data() == reasons);
 }
 
-TEST_CASE("add record: it overwrites the records put aside in their order") {
-    std::vector<EditRecord> spare;
+TEST_CASE("add reused: it overwrites the records put aside in their order") {
+    SpareParts spare;
     Report report = filled(3);
     std::vector<std::vector<const char*>> before;
     for (const EditRecord& record : report.edits) { before.push_back(addresses(record)); }
     for (int round = 0; round < 3; ++round) {
         reuse(report, spare);
         for (std::size_t i = 0; i < before.size(); ++i) {
-            EditRecord& record = add_record(report, spare);
+            EditRecord& record = add_reused(report.edits, spare.edits);
             CHECK(&record == &report.edits.back());
             record.path.clear();
             record.path += long_words('p').substr(0, 50);
@@ -128,34 +132,34 @@ TEST_CASE("add record: it overwrites the records put aside in their order") {
             record.tool = std::string_view();
             record.replacement = std::string_view(long_words('r'));
         }
-        CHECK(spare.empty());
+        CHECK(spare.edits.empty());
         for (std::size_t i = 0; i < before.size(); ++i) { CHECK(addresses(report.edits[i]) == before[i]); }
     }
 }
 
-TEST_CASE("add record: beyond the records put aside it makes new ones") {
-    std::vector<EditRecord> spare;
+TEST_CASE("add reused: beyond the records put aside it makes new ones") {
+    SpareParts spare;
     Report report = filled(1);
     reuse(report, spare);
-    add_record(report, spare);
-    const EditRecord& fresh = add_record(report, spare);
+    add_reused(report.edits, spare.edits);
+    const EditRecord& fresh = add_reused(report.edits, spare.edits);
     CHECK(report.edits.size() == 2);
     CHECK(fresh.path.empty());
     CHECK(fresh.request == 0);
     CHECK(fresh.bytes_before == 0);
 }
 
-TEST_CASE("add record: records that a shorter report did not need wait for a longer one") {
-    std::vector<EditRecord> spare;
+TEST_CASE("add reused: records that a shorter report did not need wait for a longer one") {
+    SpareParts spare;
     Report report = filled(4);
     const std::vector<const char*> first = addresses(report.edits[0]);
     const std::vector<const char*> last = addresses(report.edits[3]);
     reuse(report, spare);
-    add_record(report, spare);
-    CHECK(spare.size() == 3);
+    add_reused(report.edits, spare.edits);
+    CHECK(spare.edits.size() == 3);
     reuse(report, spare);
-    CHECK(spare.size() == 4);
-    for (int i = 0; i < 4; ++i) { add_record(report, spare); }
+    CHECK(spare.edits.size() == 4);
+    for (int i = 0; i < 4; ++i) { add_reused(report.edits, spare.edits); }
     CHECK(addresses(report.edits[0]) == first);
     CHECK(addresses(report.edits[3]) == last);
 }
@@ -202,11 +206,11 @@ TEST_CASE("reports: records put aside change nothing in what is reported next") 
         support::add_pair<Json>(messages, "w", "Write",
                                 Json{{"path", "/w"}, {"content", std::string(3000, 'w')}}, "ok");
         const Json document = support::body(std::move(messages));
-        workspace.spare_edits = filled(count).edits;
+        workspace.spare.edits = filled(count).edits;
         const Report used = coppice::plan(document, pipeline, workspace);
         const Report fresh = coppice::plan(document, pipeline);
         const bool same = coppice::to_json(used) == coppice::to_json(fresh);
         CHECK(same);
-        CHECK(workspace.spare_edits.size() == count - std::min(used.edits.size(), count));
+        CHECK(workspace.spare.edits.size() == count - std::min(used.edits.size(), count));
     }
 }

@@ -94,9 +94,9 @@ inline void check_same_report(const coppice::Report& left, const coppice::Report
     if (same) { return; }
     CHECK(left.why == right.why);
     CHECK(left.edits.size() == right.edits.size());
-    for (const auto& [key, value] : left_json.items()) {
-        CAPTURE(key);
-        const bool equal = value == right_json[key];
+    for (const auto& item : left_json.items()) {
+        CAPTURE(item.key());
+        const bool equal = right_json.contains(item.key()) && item.value() == right_json[item.key()];
         CHECK(equal);
     }
 }

@@ -11,7 +11,6 @@
 
 namespace {
 
-using coppice::detail::find_lexical_fault;
 using coppice::detail::is_blank;
 using coppice::detail::is_digit;
 using coppice::detail::number_size;
@@ -21,26 +20,6 @@ std::string normal(std::string_view number) {
     std::string out = "kept ";
     coppice::detail::append_normal_number(out, number);
     return out.substr(5);
-}
-
-// By the definition: a code point in as few bytes as will do, no half of a surrogate pair.
-bool is_one_character(std::string_view text) {
-    const auto byte = [&](std::size_t i) {
-        return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i]));
-    };
-    const std::size_t size = byte(0) < 0x80             ? 1
-                             : (byte(0) & 0xE0) == 0xC0 ? 2
-                             : (byte(0) & 0xF0) == 0xE0 ? 3
-                             : (byte(0) & 0xF8) == 0xF0 ? 4
-                                                        : 0;
-    if (size != text.size()) { return false; }
-    std::uint32_t code = size == 1 ? byte(0) : byte(0) & (0xFFU >> (size + 1));
-    for (std::size_t i = 1; i < size; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) { return false; }
-        code = code * 64 + (byte(i) & 0x3F);
-    }
-    constexpr std::array<std::uint32_t, 5> least = {0, 0, 0x80, 0x800, 0x10000};
-    return code >= least[size] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
 }
 
 }  // namespace
@@ -117,44 +96,4 @@ TEST_CASE("wire lexical: whole numbers keep their digits, and are told from frac
     CHECK(normal("1e-5") != normal("1e5"));
     CHECK(normal("10.5") != normal("1.5"));
     CHECK(normal("1.05") != normal("1.5"));
-}
-
-TEST_CASE("wire lexical: a byte that is no UTF-8 is found") {
-    const std::string odd(
-        "\x7F\x80\x8F\x90\x9F\xA0\xBF\xC0\xC1\xC2\xDF\xE0\xE1\xEC\xED\xEE\xEF\xF0\xF1\xF3\xF4\xF5\xF8\xFF");
-    std::size_t wrong = 0;
-    std::size_t valid = 0;
-    const auto check = [&](const std::string& text) {
-        std::size_t first = 0;  // how long the character is that it begins with
-        for (std::size_t size = 1; size <= text.size(); ++size) {
-            if (is_one_character(text.substr(0, size))) { first = size; }
-        }
-        valid += first == text.size();
-        const std::size_t found = find_lexical_fault(text);
-        wrong += first == 0 ? found != 0 : first == text.size() ? found != first : found < first;
-    };
-    for (const char a : odd) {
-        check(std::string{a});
-        for (const char b : odd) {
-            check(std::string{a, b});
-            for (const char c : odd) {
-                check(std::string{a, b, c});
-                for (const char d : odd) { check(std::string{a, b, c, d}); }
-            }
-        }
-    }
-    CHECK(wrong == 0);
-    CHECK(valid > 800);
-}
-
-TEST_CASE("wire lexical: control characters are faults inside strings only") {
-    CHECK(find_lexical_fault("[\n\t1]") == 5);
-    CHECK(find_lexical_fault("[\"a\nb\"]") == 3);
-    CHECK(find_lexical_fault(std::string_view("[\"a\0b\"]", 7)) == 3);
-    CHECK(find_lexical_fault("[\"a\\\"\n\"]") == 5);
-    CHECK(find_lexical_fault("[\"a\\\\\"\n\"b\"]") == 11);
-    CHECK(find_lexical_fault("[\"a\x7F\"]") == 6);
-    CHECK(find_lexical_fault("[\"a") == 3);
-    CHECK(find_lexical_fault("[\"a\\") == 4);
-    CHECK(find_lexical_fault("") == 0);
 }

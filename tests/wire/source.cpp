@@ -24,7 +24,8 @@ using Json = nlohmann::ordered_json;
 struct Read {
     std::string json;
     WireStructure structure;
-    WireSource source{structure};
+    WireSource::Scratch scratch;
+    WireSource source{structure, scratch};
 
     explicit Read(std::string text) : json(std::move(text)) {
         std::string why;

@@ -44,14 +44,11 @@ private:
     using Member = std::pair<Text, Cursor>;
 
     static bool comes_first(const Member& left, const Member& right) {
-        if (!left.first.escaped() && !right.first.escaped()) { return left.first.raw() < right.first.raw(); }
-        std::string left_scratch;
-        std::string right_scratch;
-        return decoded(left.first, left_scratch) < decoded(right.first, right_scratch);
+        return compare_text(left.first, right.first) < 0;
     }
 
     void append_text(Text text, std::string& out) {
-        const std::string_view plain = decoded(text, scratch_);
+        const std::string_view plain = exact(text, scratch_);
         out += '"';
         append_number(out, plain.size());
         out += ':';

@@ -43,12 +43,6 @@ inline void append_pointer_step(std::string& pointer, std::string_view step) {
     }
 }
 
-inline std::string number(std::size_t value) {
-    std::string digits;
-    append_number(digits, value);
-    return digits;
-}
-
 /// Where inside its block an edit is, as a JSON Pointer (RFC 6901).
 inline void append_path(const Transcript& transcript, const Edit& edit, std::string& path,
                         std::string& scratch) {
@@ -64,7 +58,7 @@ inline void append_path(const Transcript& transcript, const Edit& edit, std::str
     }
     const Field& field = transcript.fields[edit.field];
     path += "/input";
-    if (!field.list.empty()) {
+    if (field.in_list) {
         append_pointer_step(path, decoded(field.list, scratch));
         path += '/';
         append_number(path, field.index);
@@ -72,32 +66,38 @@ inline void append_path(const Transcript& transcript, const Edit& edit, std::str
     append_pointer_step(path, decoded(field.name, scratch));
 }
 
-/// Makes a report empty, and puts its records aside for the next ones: their strings keep what they have
-/// allocated.
-inline void reuse(Report& report, std::vector<EditRecord>& spare) {
-    for (auto record = report.edits.rbegin(); record != report.edits.rend(); ++record) {
-        spare.push_back(std::move(*record));
-    }
+/// Moves all that is in a list aside, so that it comes back in the same order.
+template <class T>
+void put_aside(std::vector<T>& list, std::vector<T>& spare) {
+    for (auto item = list.rbegin(); item != list.rend(); ++item) { spare.push_back(std::move(*item)); }
+    list.clear();
+}
+
+/// A new last item of a list: one that was put aside, where there is one. It holds what it held.
+template <class T>
+T& add_reused(std::vector<T>& list, std::vector<T>& spare) {
+    if (spare.empty()) { return list.emplace_back(); }
+    list.push_back(std::move(spare.back()));
+    spare.pop_back();
+    return list.back();
+}
+
+/// Makes a report empty, and keeps what it has allocated for the next one.
+inline void reuse(Report& report, SpareParts& spare) {
+    put_aside(report.edits, spare.edits);
+    put_aside(report.warnings, spare.warnings);
     Report empty;
     empty.why.swap(report.why);
     empty.dialect.swap(report.dialect);
     empty.ceiling_why.swap(report.ceiling_why);
     empty.edits.swap(report.edits);
     empty.by_reason.swap(report.by_reason);
+    empty.warnings.swap(report.warnings);
     empty.why.clear();
     empty.dialect.clear();
     empty.ceiling_why.clear();
-    empty.edits.clear();
     empty.by_reason.clear();
     report = std::move(empty);
-}
-
-/// A record that overwrites one put aside, where there is one.
-inline EditRecord& add_record(Report& report, std::vector<EditRecord>& spare) {
-    if (spare.empty()) { return report.edits.emplace_back(); }
-    report.edits.push_back(std::move(spare.back()));
-    spare.pop_back();
-    return report.edits.back();
 }
 
 inline void add_to_totals(Report& report, std::string_view reason, std::size_t saved) {
@@ -152,7 +152,7 @@ void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentione
             unmentioned.others += entry.others;
         }
         const EditBytes bytes = carry_out(edit);
-        EditRecord& record = add_record(report, workspace.spare_edits);
+        EditRecord& record = add_reused(report.edits, workspace.spare.edits);
         record.request = report.requests - 1;
         record.message = entry.message;
         record.block = entry.block;
@@ -204,14 +204,23 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialec
         return;
     }
     report.why.clear();
-    const auto warn = [&report](std::size_t count, std::string_view what) {
-        if (count > 0) { report.warnings.push_back(number(count).append(what)); }
+    const auto warn = [&](std::size_t count) -> std::string& {
+        std::string& warning = add_reused(report.warnings, workspace.spare.warnings);
+        warning.clear();
+        append_number(warning, count);
+        return warning;
     };
-    warn(unmentioned.documents, " documents were cleared with their results");
-    warn(unmentioned.others, " parts of an unknown kind were cleared with their results");
+    if (unmentioned.documents > 0) {
+        warn(unmentioned.documents) += " documents were cleared with their results";
+    }
+    if (unmentioned.others > 0) {
+        warn(unmentioned.others) += " parts of an unknown kind were cleared with their results";
+    }
     if (refused > 0) {
-        warn(refused, std::string(" of ") + number(report.requests) +
-                          " requests stay as they are: " + std::string(first_refusal));
+        std::string& warning = warn(refused);
+        warning += " of ";
+        append_number(warning, report.requests);
+        warning.append(" requests stay as they are: ").append(first_refusal);
     }
 }
 

@@ -213,7 +213,7 @@ private:
         if (edit.repeats_keys()) { return; }
         edit.members([&](Text key, Value value) {
             if (value.type() != JsonType::string) { return; }
-            out_.fields.push_back({key, list, index, value.measured(), value.node()});
+            out_.fields.push_back({key, list, index, value.measured(), value.node(), true});
         });
     }
 

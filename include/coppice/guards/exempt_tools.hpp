@@ -13,9 +13,9 @@ inline constexpr std::array<std::string_view, 7> steering_tools = {
     "skill", "Skill", "todowrite", "todoread", "TodoWrite", "TodoRead", "ExitPlanMode",
 };
 
-/// Calls and results of the named tools (upper and lower case matter) stay as they are, also under a ceiling. A name covers a tool behind a
-/// server prefix too: `skill` covers `mcp__team__skill`. The name of a result is that of its own call
-/// (anomalyco/opencode #32189).
+/// Calls and results of the named tools (upper and lower case matter) stay as they are, also under a ceiling. A name
+/// covers a tool behind a server prefix too: `skill` covers `mcp__team__skill`. The name of a result is that of its
+/// own call (anomalyco/opencode #32189).
 ///
 ///     static constexpr std::array<std::string_view, 2> mine = {"Plan", "run_tests"};
 ///     coppice::ExemptTools{.tools = mine}
@@ -25,21 +25,29 @@ struct ExemptTools {
     std::span<const std::string_view> tools = steering_tools;  ///< not owned; outlives the pipeline
 
     bool allows(const Transcript& transcript, const Proposal& proposal) const {
-        std::string scratch;
-        const std::string_view tool = decoded(transcript.all()[proposal.entry].tool, scratch);
+        const Text tool = transcript.all()[proposal.entry].tool;
+        const std::size_t size = tool.escaped() ? measure(tool).plain.bytes : tool.raw().size();
         for (const std::string_view exempt : tools) {
-            if (tool == exempt || is_behind_prefix(tool, exempt)) { return false; }
+            if (same_text(tool, exempt) || is_behind_prefix(tool, size, exempt)) { return false; }
         }
         return true;
     }
 
 private:
-    static bool is_behind_prefix(std::string_view tool, std::string_view exempt) {
+    static bool is_behind_prefix(Text tool, std::size_t size, std::string_view exempt) {
         constexpr std::string_view separator = "__";
-        if (tool.size() <= exempt.size() + separator.size()) { return false; }
-        const std::string_view server = tool.substr(0, tool.size() - exempt.size());
-        return tool.substr(server.size()) == exempt &&
-               server.substr(server.size() - separator.size()) == separator;
+        const std::size_t tail = separator.size() + exempt.size();
+        if (size <= tail) { return false; }
+        detail::TextBytes bytes(tool);
+        bool same = true;
+        for (std::size_t i = 0; same && i < size; ++i) {
+            char c = '\0';
+            bytes.next(c);
+            if (i < size - tail) { continue; }
+            const std::size_t at = i - (size - tail);
+            same = c == (at < separator.size() ? separator[at] : exempt[at - separator.size()]);
+        }
+        return same;
     }
 };
 static_assert(guard<ExemptTools>);

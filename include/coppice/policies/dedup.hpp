@@ -24,7 +24,8 @@ public:
           one_spelling_(transcript.source->one_spelling()),
           same_call_(same_call),
           left_(scratch.left),
-          right_(scratch.right) {}
+          right_(scratch.right),
+          tool_(scratch.tool) {}
 
     std::uint64_t size_key(const Entry& entry) const {
         std::uint64_t key = entry.part_count * 2 + (entry.error ? 1 : 0);
@@ -60,7 +61,7 @@ private:
     std::string_view bytes_of(const Part& part, std::string& scratch) const {
         if (part.kind == Part::Kind::text || part.kind == Part::Kind::stub) {
             const Text text = part.text.text();
-            return one_spelling_ ? text.raw() : decoded(text, scratch);
+            return one_spelling_ ? text.raw() : exact(text, scratch);
         }
         scratch.clear();
         transcript_.source->append_canonical(part.node, scratch);
@@ -71,8 +72,7 @@ private:
         scratch.clear();
         if (result.peer == none) { return scratch; }
         const Entry& call = transcript_.all()[result.peer];
-        std::string tool;
-        scratch += decoded(call.tool, tool);
+        scratch += exact(call.tool, tool_);
         scratch += '\0';
         if (call.content) { transcript_.source->append_canonical(call.content, scratch); }
         return scratch;
@@ -83,6 +83,7 @@ private:
     SameCall same_call_;
     std::string& left_;
     std::string& right_;
+    std::string& tool_;
 };
 
 struct DedupOptions {

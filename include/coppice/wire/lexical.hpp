@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <coppice/text.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -91,23 +89,6 @@ inline void append_normal_number(std::string& out, std::string_view number) {
     if (out.size() == start || !is_digit(out.back())) { power = 0; }
     out += 'e';
     out += std::to_string(power);
-}
-
-/// Where text stops being what tokens of JSON can be cut from: at the first byte that is no UTF-8, at a control
-/// character in a string, or at its end, inside a string.
-constexpr std::size_t find_lexical_fault(std::string_view json) {
-    bool in_string = false;
-    for (std::size_t at = 0; at < json.size();) {
-        const char c = json[at];
-        const std::size_t size = utf8_size(json.substr(at, 4));
-        const bool control = in_string && static_cast<unsigned char>(c) < 0x20;
-        if (size == 0 || control) { return at; }
-        at += size;
-        if (c == '"') { in_string = !in_string; }
-        // an escaped character is looked at for its bytes only
-        if (c == '\\' && in_string && at < json.size() && (json[at] == '"' || json[at] == '\\')) { ++at; }
-    }
-    return json.size();
 }
 
 }  // namespace coppice::detail

@@ -21,7 +21,10 @@ namespace coppice::detail {
 /// whoever wrote the text. Most clients write it like that, and then a size is the length of a piece.
 class WireSource final : public Source {
 public:
-    explicit WireSource(const WireStructure& structure) : structure_(structure) {}
+    /// What a source works with, kept from call to call for its capacity.
+    using Scratch = CanonicalWriter<WireCursor>;
+
+    WireSource(const WireStructure& structure, Scratch& scratch) : structure_(structure), writer_(scratch) {}
 
     static std::string_view text_of(Node node) { return {static_cast<const char*>(node.where), node.length}; }
 
@@ -89,7 +92,7 @@ private:
     }
 
     const WireStructure& structure_;
-    mutable CanonicalWriter<WireCursor> writer_;
+    Scratch& writer_;
 };
 
 }  // namespace coppice::detail

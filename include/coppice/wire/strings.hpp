@@ -25,8 +25,8 @@ struct StringFacts {
     Extent removed{};  ///< what decoding takes off
     Extent escapes{};  ///< what the shortest spelling as JSON adds again
     bool one_spelling =
-        true;  ///< none of its characters could be spelled otherwise in as many bytes or fewer
-    const char* fault = nullptr;  ///< the first escape that JSON does not know
+        true;           ///< none of its characters could be spelled otherwise in as many bytes or fewer
+    bool valid = true;  ///< JSON knows all of its escapes
 };
 
 /// Reads strings of a JSON text by its map of escapes. They must come in the order of the text.
@@ -46,7 +46,7 @@ public:
         const auto others = map_->others();
         while (next_ < others.size() && others[next_] < begin) { ++next_; }
         std::size_t paired = 0;  // the second half of a surrogate pair
-        for (; next_ < others.size() && others[next_] < end && facts.fault == nullptr; ++next_) {
+        for (; next_ < others.size() && others[next_] < end && facts.valid; ++next_) {
             const std::size_t place = others[next_];
             switch (json_[place]) {
                 case 'b':
@@ -59,7 +59,7 @@ public:
                 case 'u':
                     if (place != paired) { paired = read_code(place, end, facts); }
                     break;
-                default: facts.fault = json_.data() + place - 1;
+                default: facts.valid = false;
             }
         }
         return facts;
@@ -70,13 +70,13 @@ private:
     std::size_t read_code(std::size_t place, std::size_t end, StringFacts& facts) const {
         const std::string_view escape = json_.substr(place - 1, std::min<std::size_t>(end - place + 1, 12));
         if (!starts_with_hex(escape)) {
-            facts.fault = escape.data();
+            facts.valid = false;
             return 0;
         }
         const EscapedUnit unit = next_unit(escape);
         const bool pair = unit.length == 12;
         if (pair && !starts_with_hex(escape.substr(6))) {
-            facts.fault = escape.data() + 6;
+            facts.valid = false;
             return 0;
         }
         const std::uint32_t code = unit.lone_surrogate ? 0xFFFDU : unit.code;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coppice/text.hpp>
+#include <coppice/wire/fault.hpp>
 #include <coppice/wire/lexical.hpp>
 #include <coppice/wire/strings.hpp>
 
@@ -14,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,9 +80,8 @@ public:
         if (!find_tokens(why)) { return false; }
         map_.read(json_);
         strings_.start(json_, map_);
-        const char* const fault = walk();
-        if (fault != nullptr) {
-            say_where(static_cast<std::size_t>(fault - json_.data()), why);
+        if (!walk()) {
+            say_where(why);
             return false;
         }
         find_repeated_keys();
@@ -193,12 +194,12 @@ public:
         if (escaped > 0) {
             // decoded names are no longer than these, so that nothing moves
             arena.reserve(escaped);
-            std::string scratch;
             for (Member& member : members) {
                 const Text name = key(member.key);
                 if (!name.escaped()) { continue; }
                 const std::size_t at = arena.size();
-                arena += decoded(name, scratch);
+                TextBytes bytes(name);
+                for (char byte = '\0'; bytes.next(byte);) { arena += byte; }
                 member.name = std::string_view(arena).substr(at);
             }
         }
@@ -232,9 +233,12 @@ private:
         return *found;
     }
 
-    void say_where(std::size_t offset, std::string& why) const {
+    void say_where(std::string& why) {
+        const std::optional<std::size_t> fault = FaultFinder(json_, nesting_).find();
+        why = "the body is neither an object nor an array";
+        if (!fault) { return; }
         why = "not valid JSON at byte ";
-        append_number(why, before_ + offset);
+        append_number(why, before_ + *fault);
     }
 
     bool find_tokens(std::string& why) {
@@ -249,7 +253,7 @@ private:
             json_.empty() ? simdjson::EMPTY
                           : parser_->stage1(bytes, json_.size(), simdjson::stage1_mode::regular);
         if (error != simdjson::SUCCESS) {
-            say_where(find_lexical_fault(json_), why);
+            say_where(why);
             return false;
         }
         tokens_ = parser_->structural_indexes.get();
@@ -271,14 +275,14 @@ private:
         capacity_ = wanted;
     }
 
-    // The grammar. Answers with the place of the first fault, or null.
-    const char* walk() {
+    // The grammar.
+    bool walk() {
         const char* const text = json_.data();
         const std::uint32_t* at = tokens_;
         const std::uint32_t* const last = tokens_ + count_ - 1;
         // a closing bracket stands last, so that only `close` can come to the end
-        if (text[*at] != '{' && text[*at] != '[') { return text + *at; }
-        if (text[*last] != '}' && text[*last] != ']') { return text + *last; }
+        if (text[*at] != '{' && text[*at] != '[') { return false; }
+        if (text[*last] != '}' && text[*last] != ']') { return false; }
         std::uint32_t gaps = 0;
         const auto open = [&](bool object) {
             frames_.push_back({static_cast<std::uint32_t>(containers_.size()), false, object, 0});
@@ -300,11 +304,11 @@ private:
                 if (text[*at] == ']') { goto close; }
                 goto value;
             case '"':
-                if (const char* const fault = read_string<false>(at)) { return fault; }
+                if (!read_string<false>(at)) { return false; }
                 break;
             default: {
                 const std::size_t size = scalar_size(json_.substr(at[0], at[1] - at[0]));
-                if (size == 0) { return text + *at; }
+                if (size == 0) { return false; }
                 gaps |= at[1] - at[0] - static_cast<std::uint32_t>(size);
             }
         }
@@ -318,19 +322,19 @@ private:
                 if (!frames_.back().object) { goto value; }
                 goto key;
             case '}':
-                if (!frames_.back().object) { return text + *at; }
+                if (!frames_.back().object) { return false; }
                 goto close;
             case ']':
-                if (frames_.back().object) { return text + *at; }
+                if (frames_.back().object) { return false; }
                 goto close;
-            default: return text + *at;
+            default: return false;
         }
 
     key:
-        if (text[*at] != '"') { return text + *at; }
-        if (const char* const fault = read_string<true>(at)) { return fault; }
+        if (text[*at] != '"') { return false; }
+        if (!read_string<true>(at)) { return false; }
         ++at;
-        if (text[*at] != ':') { return text + *at; }
+        if (text[*at] != ':') { return false; }
         gaps |= at[1] - at[0] - 1;
         ++at;
         goto value;
@@ -344,9 +348,9 @@ private:
         frames_.pop_back();
         if (frames_.empty()) {
             compact_ = compact_ && gaps == 0;
-            return at == last ? nullptr : text + at[1];
+            return at == last;
         }
-        if (at == last) { return text + json_.size(); }
+        if (at == last) { return false; }
         gaps |= at[1] - at[0] - 1;
         ++at;
         goto next;
@@ -355,7 +359,7 @@ private:
 
     // A string is followed by another token: the walk never comes here with the last one.
     template <bool is_key>
-    const char* read_string(const std::uint32_t* at) {
+    bool read_string(const std::uint32_t* at) {
         const std::size_t begin = at[0] + 1;
         std::size_t end = at[1] - 1;
         const char* const text = json_.data();
@@ -365,21 +369,20 @@ private:
         }
         const bool escaped = map_.any_escapes(begin, end);
         if (escaped) {
-            const char* const fault = read_escapes(at, begin, end);
-            if (fault != nullptr) { return fault; }
+            if (!read_escapes(at, begin, end)) { return false; }
             escaped_keys_ = escaped_keys_ || is_key;
         }
         if constexpr (is_key) { note_key({text + begin, end - begin}, escaped); }
-        return nullptr;
+        return true;
     }
 
-    const char* read_escapes(const std::uint32_t* at, std::size_t begin, std::size_t end) {
+    bool read_escapes(const std::uint32_t* at, std::size_t begin, std::size_t end) {
         const StringFacts facts = strings_.read(begin, end);
         escaped_strings_.push_back({static_cast<std::uint32_t>(at - tokens_),
                                     EscapedString::Count::of(facts.removed),
                                     EscapedString::Count::of(facts.escapes)});
         one_spelling_ = one_spelling_ && facts.one_spelling;
-        return facts.fault;
+        return facts.valid;
     }
 
     // Two keys that are the same have the same bit; most of those that are not, have not.
@@ -446,6 +449,7 @@ private:
     std::vector<Frame> frames_;
     std::vector<Member> members_;
     std::string names_;
+    std::vector<bool> nesting_;
 };
 
 }  // namespace coppice::detail

@@ -22,22 +22,13 @@ namespace coppice::detail {
 /// Every backslash counts, also where no string is: there the grammar will find it. The object can be used again.
 class TextMap {
 public:
-    void read(std::string_view json) {
-        json_ = json;
-        others_.clear();
-        const std::size_t whole = json.size() / 64;
-        const std::size_t blocks = whole + 2;  // what is left, and one behind the end
-        if (starts_.size() < blocks) {
-            starts_.resize(blocks);
-            before_.resize(blocks);
-        }
-        Pass pass(*this);
-        best_read()(pass, json.data(), whole);
-        std::array<char, 64> rest{};
-        std::copy(json.begin() + static_cast<std::ptrdiff_t>(whole * 64), json.end(), rest.begin());
-        pass.add(whole, mask_portably(rest.data()));
-        pass.end(whole + 1);
-    }
+    class Pass;
+
+    /// Reads `count` blocks of 64 bytes. There is one for each width of registers.
+    using Loop = void (*)(Pass& pass, const char* bytes, std::size_t count);
+
+    /// The text must stay where it is.
+    void read(std::string_view json, Loop loop = best_loop());
 
     /// Whether an escape starts from `begin` on and before `end`.
     bool any_escapes(std::size_t begin, std::size_t end) const {
@@ -69,6 +60,19 @@ public:
     /// The characters behind a backslash that are not the most common ones, by their place.
     std::span<const std::uint32_t> others() const { return others_; }
 
+    static void loop_portably(Pass& pass, const char* bytes, std::size_t count);
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+    static void loop_sse2(Pass& pass, const char* bytes, std::size_t count);
+    __attribute__((target("avx2,bmi,lzcnt,popcnt"))) static void loop_avx2(Pass& pass, const char* bytes,
+                                                                           std::size_t count);
+    static Loop best_loop() {
+        static const Loop best = __builtin_cpu_supports("avx2") ? loop_avx2 : loop_sse2;
+        return best;
+    }
+#else
+    static Loop best_loop() { return loop_portably; }
+#endif
+
 private:
     // what there is before a block
     struct Counts {
@@ -95,65 +99,6 @@ private:
         return {place, place - continuations, place - continuations + astral};
     }
 
-    // What the next block needs to know of those before it: in registers while the loop runs.
-    class Pass {
-    public:
-        explicit Pass(TextMap& map) : map_(&map), before_(map.before_.data()), starts_(map.starts_.data()) {}
-
-        // Part of each loop below, with the instructions that the loop may use; and without a branch that escapes
-        // decide, since they are in about half of all blocks.
-        [[gnu::always_inline]] void add(std::size_t block, const TextMasks& masks) {
-            before_[block] = total_;
-            if ((masks.continuation | masks.astral) != 0) {
-                total_.continuations += static_cast<std::uint32_t>(std::popcount(masks.continuation));
-                total_.astral += static_cast<std::uint32_t>(std::popcount(masks.astral));
-            }
-            const std::uint64_t starts = every_other(masks.backslash & ~carried_);
-            const std::uint64_t others = (starts << 1U | carried_) & ~masks.common;
-            starts_[block] = starts;
-            total_.escapes += static_cast<std::uint32_t>(std::popcount(starts));
-            // not from `starts`: the next block would have to wait for it
-            const int last_run = std::countl_one(masks.backslash);
-            carried_ = last_run == 64 ? carried_ : static_cast<std::uint64_t>(last_run) & 1U;
-            if (others != 0) { map_->add_others(block, others); }
-        }
-        void end(std::size_t block) { before_[block] = total_; }
-
-    private:
-        TextMap* map_;
-        Counts* before_;
-        std::uint64_t* starts_;
-        Counts total_{};
-        std::uint64_t carried_ = 0;  // the last block ended in the start of an escape
-    };
-
-    // One loop for each width of registers, chosen when the program runs.
-    using Read = void (*)(Pass& pass, const char* bytes, std::size_t count);
-
-    static void read_portably(Pass& pass, const char* bytes, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) { pass.add(i, mask_portably(bytes + i * 64)); }
-    }
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-    static void read_sse2(Pass& shared, const char* bytes, std::size_t count) {
-        Pass pass = shared;
-        for (std::size_t i = 0; i < count; ++i) { pass.add(i, mask_sse2(bytes + i * 64)); }
-        shared = pass;
-    }
-    __attribute__((target("avx2,bmi,lzcnt,popcnt"))) static void read_avx2(Pass& shared, const char* bytes,
-                                                                           std::size_t count) {
-        Pass pass = shared;
-        for (std::size_t i = 0; i < count; ++i) { pass.add(i, mask_avx2(bytes + i * 64)); }
-        shared = pass;
-    }
-    static Read best_read() {
-        static const Read best = __builtin_cpu_supports("avx2") ? read_avx2 : read_sse2;
-        return best;
-    }
-#else
-    static Read best_read() { return read_portably; }
-#endif
-
     void add_others(std::size_t block, std::uint64_t others) {
         for (; others != 0; others &= others - 1) {
             others_.push_back(static_cast<std::uint32_t>(block * 64) +
@@ -175,5 +120,71 @@ private:
     std::vector<Counts> before_;
     std::vector<std::uint32_t> others_;
 };
+
+// What the next block needs to know of those before it: in registers while the loop runs.
+class TextMap::Pass {
+public:
+    explicit Pass(TextMap& map) : map_(&map), before_(map.before_.data()), starts_(map.starts_.data()) {}
+
+    // Part of each loop below, with the instructions that the loop may use; and without a branch that escapes
+    // decide, since they are in about half of all blocks.
+    [[gnu::always_inline]] void add(std::size_t block, const TextMasks& masks) {
+        before_[block] = total_;
+        if ((masks.continuation | masks.astral) != 0) {
+            total_.continuations += static_cast<std::uint32_t>(std::popcount(masks.continuation));
+            total_.astral += static_cast<std::uint32_t>(std::popcount(masks.astral));
+        }
+        const std::uint64_t starts = every_other(masks.backslash & ~carried_);
+        const std::uint64_t others = (starts << 1U | carried_) & ~masks.common;
+        starts_[block] = starts;
+        total_.escapes += static_cast<std::uint32_t>(std::popcount(starts));
+        // not from `starts`: the next block would have to wait for it
+        const int last_run = std::countl_one(masks.backslash);
+        carried_ = last_run == 64 ? carried_ : static_cast<std::uint64_t>(last_run) & 1U;
+        if (others != 0) { map_->add_others(block, others); }
+    }
+    void end(std::size_t block) { before_[block] = total_; }
+
+private:
+    TextMap* map_;
+    Counts* before_;
+    std::uint64_t* starts_;
+    Counts total_{};
+    std::uint64_t carried_ = 0;  // the last block ended in the start of an escape
+};
+
+inline void TextMap::loop_portably(Pass& pass, const char* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) { pass.add(i, mask_portably(bytes + i * 64)); }
+}
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+inline void TextMap::loop_sse2(Pass& shared, const char* bytes, std::size_t count) {
+    Pass pass = shared;
+    for (std::size_t i = 0; i < count; ++i) { pass.add(i, mask_sse2(bytes + i * 64)); }
+    shared = pass;
+}
+__attribute__((target("avx2,bmi,lzcnt,popcnt"))) inline void TextMap::loop_avx2(Pass& shared,
+                                                                                const char* bytes,
+                                                                                std::size_t count) {
+    Pass pass = shared;
+    for (std::size_t i = 0; i < count; ++i) { pass.add(i, mask_avx2(bytes + i * 64)); }
+    shared = pass;
+}
+#endif
+
+inline void TextMap::read(std::string_view json, Loop loop) {
+    json_ = json;
+    others_.clear();
+    const std::size_t whole = json.size() / 64;
+    const std::size_t blocks = whole + 2;  // what is left, and one behind the end
+    if (starts_.size() < blocks) { starts_.resize(blocks); }
+    if (before_.size() < blocks) { before_.resize(blocks); }
+    Pass pass(*this);
+    loop(pass, json.data(), whole);
+    std::array<char, 64> rest{};
+    std::copy(json.begin() + static_cast<std::ptrdiff_t>(whole * 64), json.end(), rest.begin());
+    pass.add(whole, mask_portably(rest.data()));
+    pass.end(whole + 1);
+}
 
 }  // namespace coppice::detail

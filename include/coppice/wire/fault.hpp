@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/text.hpp>
+#include <coppice/wire/lexical.hpp>
+#include <coppice/wire/strings.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace coppice::detail {
+
+/// Finds out where a text stops being JSON (RFC 8259), one byte at a time: for those that are none already. Names the
+/// first byte that cannot stand there: of a number, a literal or an escape that is wrong its first, of what is cut off
+/// the end of the text.
+class FaultFinder {
+public:
+    /// `objects` is room to work in: a text may be nested to any depth.
+    FaultFinder(std::string_view json, std::vector<bool>& objects) : json_(json), objects_(objects) {
+        objects_.clear();
+    }
+
+    /// Nothing, where the text is JSON.
+    std::optional<std::size_t> find() {
+        enum class Expect { value, value_or_close, key, key_or_close, colon, comma_or_close, end };
+        Expect expect = Expect::value;
+        const auto after_value = [&] { return objects_.empty() ? Expect::end : Expect::comma_or_close; };
+        while (true) {
+            while (at_ < json_.size() && is_blank(json_[at_])) { ++at_; }
+            if (at_ == json_.size()) { return expect == Expect::end ? std::nullopt : std::optional(at_); }
+            const char c = json_[at_];
+            const bool value = expect == Expect::value || expect == Expect::value_or_close;
+            const bool key = expect == Expect::key || expect == Expect::key_or_close;
+            const bool may_close = expect == Expect::value_or_close || expect == Expect::key_or_close ||
+                                   expect == Expect::comma_or_close;
+            if ((c == '}' || c == ']') && may_close && objects_.back() == (c == '}')) {
+                ++at_;
+                objects_.pop_back();
+                expect = after_value();
+            } else if (value && (c == '{' || c == '[')) {
+                ++at_;
+                objects_.push_back(c == '{');
+                expect = c == '{' ? Expect::key_or_close : Expect::value_or_close;
+            } else if ((value || key) && c == '"') {
+                if (!skip_string()) { return at_; }
+                expect = key ? Expect::colon : after_value();
+            } else if (value) {
+                if (!skip_scalar()) { return at_; }
+                expect = after_value();
+            } else if (expect == Expect::colon && c == ':') {
+                ++at_;
+                expect = Expect::value;
+            } else if (expect == Expect::comma_or_close && c == ',') {
+                ++at_;
+                expect = objects_.back() ? Expect::key : Expect::value;
+            } else {
+                return at_;
+            }
+        }
+    }
+
+private:
+    // Each of these leaves `at_` at the fault where it fails.
+
+    bool skip_string() {
+        ++at_;
+        while (at_ < json_.size() && json_[at_] != '"') {
+            const std::string_view rest = json_.substr(at_);
+            const std::size_t size = utf8_size(rest);
+            if (size == 0 || static_cast<unsigned char>(rest[0]) < 0x20) { return false; }
+            if (rest[0] == '\\' && !skip_escape(rest)) { return false; }
+            if (rest[0] != '\\') { at_ += size; }
+        }
+        if (at_ == json_.size()) { return false; }
+        ++at_;
+        return true;
+    }
+
+    bool skip_escape(std::string_view rest) {
+        constexpr std::string_view letters = "\"\\/bfnrt";
+        if (rest.size() > 1 && letters.find(rest[1]) != std::string_view::npos) {
+            at_ += 2;
+            return true;
+        }
+        std::size_t digits = 2;
+        if (rest.size() > 1 && rest[1] == 'u') {
+            while (digits < 6 && digits < rest.size() &&
+                   hex_digits[static_cast<unsigned char>(rest[digits])]) {
+                ++digits;
+            }
+        }
+        const bool cut_off = rest.size() == 1 || (rest[1] == 'u' && digits == rest.size() && digits < 6);
+        if (cut_off) { at_ = json_.size(); }
+        if (digits == 6) { at_ += 6; }
+        return digits == 6;
+    }
+
+    bool skip_scalar() {
+        const std::string_view rest = json_.substr(at_);
+        const std::string_view scalar = rest.substr(0, rest.find_first_of(" \t\r\n{}[],:\""));
+        const std::size_t size = scalar_size(scalar);
+        // `1"a"`: what ends a scalar is not always what may follow it, but then that is the fault
+        if (size > 0) { at_ += size; }
+        for (std::size_t i = 0; size == 0 && i < scalar.size();) {
+            const std::size_t character = utf8_size(scalar.substr(i));
+            if (character == 0) {
+                at_ += i;
+                return false;
+            }
+            i += character;
+        }
+        return size > 0;
+    }
+
+    std::string_view json_;
+    std::vector<bool>& objects_;  // of the containers around, from the outside in, which are objects
+    std::size_t at_ = 0;
+};
+
+}  // namespace coppice::detail
