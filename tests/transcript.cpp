@@ -37,6 +37,7 @@ public:
         return size;
     }
     void append_canonical(Node, std::string&) const override {}
+    bool one_spelling() const override { return true; }
     std::size_t count_members(Node, std::string_view) const override { return 0; }
 };
 const LengthSource lengths;

@@ -300,24 +300,6 @@ Numbers look_at_numbers(const JsonText& json, std::string_view body) {
     return numbers;
 }
 
-// Text that no tokens can be cut from, or that does not end with a bracket, is refused before the first wrong token is
-// looked for.
-bool has_tokens(std::string_view body) {
-    bool inside = false;
-    for (std::size_t i = 0; i < body.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(body[i]);
-        if (byte >= 0x80 || (inside && byte < 0x20) || (!inside && byte == '\\')) { return false; }
-        const bool escape = byte == '\\' && i + 1 < body.size();
-        if (escape && (body[i + 1] == '"' || body[i + 1] == '\\')) {
-            ++i;
-        } else if (byte == '"') {
-            inside = !inside;
-        }
-    }
-    const std::size_t last = body.find_last_not_of(" \t\r\n");
-    return !inside && last != std::string_view::npos && (body[last] == '}' || body[last] == ']');
-}
-
 bool holds_values(const JsonText& json) {
     return json.values().front().type == Type::object || json.values().front().type == Type::array;
 }
@@ -325,12 +307,14 @@ bool holds_values(const JsonText& json) {
 void require_refused(std::string_view body, const Report& report, const JsonText& json, bool valid) {
     constexpr std::string_view refusal = "not valid JSON at byte ";
     const bool refused = report.why.substr(0, refusal.size()) == refusal;
-    require(refused == !(valid && holds_values(json)), "what is not valid JSON is refused, and nothing else");
+    require(refused == !valid, "what is not valid JSON is refused, and nothing else");
+    const bool no_body = report.why == "the body is neither an object nor an array";
+    require(no_body == (valid && !holds_values(json)), "a scalar is no body");
     if (!refused) { return; }
     require(!report.engaged, "what is refused stays");
     const std::size_t place = std::strtoull(report.why.c_str() + refusal.size(), nullptr, 10);
     require(place <= body.size(), "the place of a fault");
-    if (!valid && has_tokens(body)) { require(place <= json.fault(), "the place of the first fault"); }
+    require(place <= json.fault(), "the place of the first fault");
 }
 
 struct Subject {
