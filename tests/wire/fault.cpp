@@ -99,6 +99,9 @@ TEST_CASE("wire fault: of several faults the first one counts") {
     CHECK(find_fault("[1,,\"\xFF\"]") == 3U);
     CHECK(find_fault("[\"\xFF\",,]") == 2U);
     CHECK(find_fault("[\\\"\"a]") == 1U);
+    CHECK(find_fault(std::string_view("\0\xCD", 2)) == 0U);
+    CHECK(find_fault("[1\xCD]") == 2U);
+    CHECK(find_fault("[x\xCD]") == 1U);
     CHECK(find_fault("[\"a\nb\",\"\\q\"]") == 3U);
 }
 

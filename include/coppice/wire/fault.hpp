@@ -101,17 +101,16 @@ private:
         const std::string_view rest = json_.substr(at_);
         const std::string_view scalar = rest.substr(0, rest.find_first_of(" \t\r\n{}[],:\""));
         const std::size_t size = scalar_size(scalar);
-        // `1"a"`: what ends a scalar is not always what may follow it, but then that is the fault
-        if (size > 0) { at_ += size; }
-        for (std::size_t i = 0; size == 0 && i < scalar.size();) {
+        at_ += size;
+        if (size > 0) { return true; }
+        // a whole scalar and then a byte that is no UTF-8: that byte is the fault
+        for (std::size_t i = 0; i < scalar.size();) {
             const std::size_t character = utf8_size(scalar.substr(i));
-            if (character == 0) {
-                at_ += i;
-                return false;
-            }
-            i += character;
+            if (character == 0 && scalar_size(scalar.substr(0, i)) > 0) { at_ += i; }
+            if (character != 1) { return false; }
+            ++i;
         }
-        return size > 0;
+        return false;
     }
 
     std::string_view json_;
