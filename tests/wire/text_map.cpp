@@ -47,6 +47,8 @@ void check(const std::string& text, std::size_t stride, TextMap::Loop loop) {
             for (const std::size_t at : escapes) { count += at >= begin && at < end; }
             REQUIRE(map.escapes(begin, end) == count);
             REQUIRE(map.any_escapes(begin, end) == (count > 0));
+            if (count > 0) { REQUIRE(map.next_escape(begin) < end); }
+            if (end == text.size() && count == 0) { REQUIRE(map.next_escape(begin) == text.size()); }
             if (!starts_character(begin) || !starts_character(end)) { continue; }
             const bool same = map.measure(begin, end) ==
                               coppice::measure_plain(std::string_view(text).substr(begin, end - begin));

@@ -209,13 +209,14 @@ public:
     }
 
 private:
-    // an array or object that the walk is inside of, with the hashes of the keys that were there
+    // an array or object that the walk is inside of
     struct Frame {
         std::uint32_t container;
-        bool suspect;  // two keys may be the same
         bool object;
-        std::uint64_t seen;
+        bool suspect;        // two of its keys may be the same
+        std::uint64_t seen;  // a bit for each key that was there
     };
+
     // of a string that has a backslash in it; readers move on in small steps
     const EscapedString& escaped_string(std::uint32_t token) const {
         std::size_t at = hint_;
@@ -275,7 +276,7 @@ private:
         capacity_ = wanted;
     }
 
-    // The grammar.
+    // The grammar. What is known of the container around stays in `here` while the walk is in it.
     bool walk() {
         const char* const text = json_.data();
         const std::uint32_t* at = tokens_;
@@ -284,8 +285,11 @@ private:
         if (text[*at] != '{' && text[*at] != '[') { return false; }
         if (text[*last] != '}' && text[*last] != ']') { return false; }
         std::uint32_t gaps = 0;
+        Frame here{};
+        next_escape_ = map_.next_escape(0);
         const auto open = [&](bool object) {
-            frames_.push_back({static_cast<std::uint32_t>(containers_.size()), false, object, 0});
+            frames_.push_back(here);
+            here = {static_cast<std::uint32_t>(containers_.size()), object, false, 0};
             containers_.emplace_back().open = static_cast<std::uint32_t>(at - tokens_);
         };
 
@@ -304,10 +308,10 @@ private:
                 if (text[*at] == ']') { goto close; }
                 goto value;
             case '"':
-                if (!read_string<false>(at)) { return false; }
+                if (!read_string(at, nullptr)) { return false; }
                 break;
             default: {
-                const std::size_t size = scalar_size(json_.substr(at[0], at[1] - at[0]));
+                const std::size_t size = scalar_size({text + at[0], at[1] - at[0]});
                 if (size == 0) { return false; }
                 gaps |= at[1] - at[0] - static_cast<std::uint32_t>(size);
             }
@@ -319,20 +323,20 @@ private:
             case ',':
                 gaps |= at[1] - at[0] - 1;
                 ++at;
-                if (!frames_.back().object) { goto value; }
+                if (!here.object) { goto value; }
                 goto key;
             case '}':
-                if (!frames_.back().object) { return false; }
+                if (!here.object) { return false; }
                 goto close;
             case ']':
-                if (frames_.back().object) { return false; }
+                if (here.object) { return false; }
                 goto close;
             default: return false;
         }
 
     key:
         if (text[*at] != '"') { return false; }
-        if (!read_string<true>(at)) { return false; }
+        if (!read_string(at, &here)) { return false; }
         ++at;
         if (text[*at] != ':') { return false; }
         gaps |= at[1] - at[0] - 1;
@@ -340,11 +344,11 @@ private:
         goto value;
 
     close : {
-        const Frame& frame = frames_.back();
-        Container& container = containers_[frame.container];
+        Container& container = containers_[here.container];
         container.close = static_cast<std::uint32_t>(at - tokens_);
         container.next = static_cast<std::uint32_t>(containers_.size());
-        container.repeats_keys = frame.suspect;
+        container.repeats_keys = here.suspect;
+        here = frames_.back();
         frames_.pop_back();
         if (frames_.empty()) {
             compact_ = compact_ && gaps == 0;
@@ -357,9 +361,8 @@ private:
     }
     }
 
-    // A string is followed by another token: the walk never comes here with the last one.
-    template <bool is_key>
-    bool read_string(const std::uint32_t* at) {
+    // A string is followed by another token: the walk never comes here with the last one. Of a key, `object` is told.
+    bool read_string(const std::uint32_t* at, Frame* object) {
         const std::size_t begin = at[0] + 1;
         std::size_t end = at[1] - 1;
         const char* const text = json_.data();
@@ -367,12 +370,12 @@ private:
             compact_ = false;
             while (is_blank(text[end])) { --end; }
         }
-        const bool escaped = map_.any_escapes(begin, end);
-        if (escaped) {
-            if (!read_escapes(at, begin, end)) { return false; }
-            escaped_keys_ = escaped_keys_ || is_key;
+        const bool escaped = next_escape_ < end;
+        if (escaped && !read_escapes(at, begin, end)) { return false; }
+        if (object != nullptr) {
+            escaped_keys_ = escaped_keys_ || escaped;
+            note_key({text + begin, end - begin}, escaped, *object);
         }
-        if constexpr (is_key) { note_key({text + begin, end - begin}, escaped); }
         return true;
     }
 
@@ -382,11 +385,12 @@ private:
                                     EscapedString::Count::of(facts.removed),
                                     EscapedString::Count::of(facts.escapes)});
         one_spelling_ = one_spelling_ && facts.one_spelling;
+        next_escape_ = map_.next_escape(end);
         return facts.valid;
     }
 
     // Two keys that are the same have the same bit; most of those that are not, have not.
-    void note_key(std::string_view key, bool escaped) {
+    void note_key(std::string_view key, bool escaped, Frame& object) const {
         const char* const limit = json_.data() + json_.size();
         std::uint64_t word = 0;
         if (key.size() >= 8) {
@@ -401,9 +405,8 @@ private:
             std::memcpy(&word, key.data(), key.size());
         }
         const std::uint64_t bit = std::uint64_t{1} << ((word + key.size()) * 0x9FB21C651E98DF25ULL >> 58U);
-        Frame& frame = frames_.back();
-        frame.suspect = frame.suspect || escaped || (frame.seen & bit) != 0;
-        frame.seen |= bit;
+        object.suspect = object.suspect || escaped || (object.seen & bit) != 0;
+        object.seen |= bit;
     }
 
     // Looks closer at the objects whose keys may repeat.
@@ -445,6 +448,7 @@ private:
     mutable std::size_t hint_ = 0;
     TextMap map_;
     // for the walk alone, kept for their capacity
+    std::size_t next_escape_ = 0;  // where the first one starts that no string has had yet
     StringReader strings_;
     std::vector<Frame> frames_;
     std::vector<Member> members_;

@@ -40,6 +40,15 @@ public:
                before_[first + 1].escapes != before_[last].escapes;
     }
 
+    /// Where the first escape starts from `place` on; the size of the text, where none does.
+    std::size_t next_escape(std::size_t place) const {
+        const std::size_t last = json_.size() / 64;
+        std::size_t block = place / 64;
+        std::uint64_t starts = starts_[block] & ~below(place);
+        while (starts == 0 && block < last) { starts = starts_[++block]; }
+        return starts == 0 ? json_.size() : block * 64 + static_cast<std::size_t>(std::countr_zero(starts));
+    }
+
     /// How many escapes start from `begin` on and before `end`.
     std::size_t escapes(std::size_t begin, std::size_t end) const {
         const std::size_t first = begin / 64;
