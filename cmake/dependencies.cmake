@@ -2,10 +2,12 @@
 if(PROJECT_IS_TOP_LEVEL)
   include(FetchContent)
 
+  # SYSTEM straight behind GIT_TAG would be taken for a second tag by CMake before 3.26.
   FetchContent_Declare(
     nlohmann_json
     GIT_REPOSITORY https://github.com/nlohmann/json.git
     GIT_TAG bc889afb4c5bf1c0d8ee29ef35eaaf4c8bef8a5d # v3.11.2
+    GIT_PROGRESS OFF
     SYSTEM
     FIND_PACKAGE_ARGS 3.11.2 CONFIG
   )
@@ -13,6 +15,7 @@ if(PROJECT_IS_TOP_LEVEL)
     fmt
     GIT_REPOSITORY https://github.com/fmtlib/fmt.git
     GIT_TAG a33701196adfad74917046096bf5a2aa0ab0bb50 # 9.1.0
+    GIT_PROGRESS OFF
     SYSTEM
     FIND_PACKAGE_ARGS 9 CONFIG
   )
@@ -20,6 +23,7 @@ if(PROJECT_IS_TOP_LEVEL)
     doctest
     GIT_REPOSITORY https://github.com/doctest/doctest.git
     GIT_TAG b7c21ec5ceeadb4951b00396fc1e4642dd347e5f # v2.4.9
+    GIT_PROGRESS OFF
     SYSTEM
     FIND_PACKAGE_ARGS 2.4.9 CONFIG
   )
@@ -28,6 +32,7 @@ if(PROJECT_IS_TOP_LEVEL)
     simdjson
     GIT_REPOSITORY https://github.com/simdjson/simdjson.git
     GIT_TAG v3.0.1
+    GIT_PROGRESS OFF
     SYSTEM
     FIND_PACKAGE_ARGS CONFIG
   )

@@ -9,6 +9,8 @@ elseif(NOT DEFINED COPPICE_WIRE)
   endif()
   if(TARGET simdjson::simdjson AND NOT (simdjson_VERSION AND simdjson_VERSION VERSION_LESS 3.0.1))
     set(COPPICE_WIRE ON)
+  else()
+    message(STATUS "coppice::wire is left out: it needs simdjson 3.0.1 or newer")
   endif()
 endif()
 

@@ -53,7 +53,8 @@ int run_program(const std::vector<std::string_view>& words) {
     const bool report_hits_body = coppice_cli::same_file(options.report, body_to_out ? options.out : "-") ||
                                   (options.in != "-" && coppice_cli::same_file(options.report, options.in));
     if (!options.report.empty() && report_hits_body) {
-        throw coppice_cli::UsageError("--report would overwrite the body");
+        throw coppice_cli::UsageError(body_to_out ? "--report would overwrite the body"
+                                                  : "--report would overwrite the table or the body");
     }
     const std::string body = coppice_cli::read_file(options.in);
     coppice_cli::ViaDom dom;

@@ -68,10 +68,12 @@ inline std::string table(const Options& options, const Outcome& outcome) {
         fmt::format_to(end(), "{}: nothing would change: {}\n", preset_name(options), report.why);
         return out;
     }
-    fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n", "msg.block", "reason", "tool", "bytes",
+    fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n",
+                   report.requests > 1 ? "request:msg.block" : "msg.block", "reason", "tool", "bytes",
                    "after", "written instead");
     for (const coppice::EditRecord& edit : report.edits) {
-        const std::string place = fmt::format("{}.{}", edit.message, edit.block);
+        std::string place = fmt::format("{}.{}", edit.message, edit.block);
+        if (report.requests > 1) { place = fmt::format("{}:{}", edit.request, place); }
         fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n", place, detail::cell(edit.reason, 17),
                        detail::cell(edit.tool, 15), edit.bytes_before, edit.bytes_after,
                        detail::line(edit.replacement));
@@ -85,6 +87,9 @@ inline std::string table(const Options& options, const Outcome& outcome) {
                    report.saved_bytes, outcome.bytes_out, outcome.bytes_in);
     if (report.under_target && !*report.under_target) {
         fmt::format_to(end(), "still above the ceiling: {}\n", report.ceiling_why);
+    }
+    for (const std::string& warning : report.warnings) {
+        fmt::format_to(end(), "note: {}\n", detail::line(warning));
     }
     return out;
 }

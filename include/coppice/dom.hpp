@@ -268,9 +268,11 @@ private:
     Json value_;
 };
 
-/// Bytes are for `coppice/wire.hpp`, a header of its own.
+/// True of documents. Bytes are for `coppice/wire.hpp`, a header of its own, and the name is what a compiler says to
+/// who has not included it.
 template <class T>
-concept document_not_bytes = is_basic_json_v<T> || !std::is_convertible_v<const T&, std::string_view>;
+concept bytes_need_coppice_wire_hpp =
+    is_basic_json_v<T> || !std::is_convertible_v<const T&, std::string_view>;
 
 /// Plans, reports and collects what is to be put in place; changes nothing yet.
 template <class Json, class... Parts>
@@ -292,10 +294,12 @@ std::vector<Replacement<Json>> plan_document(const Json& document, const Pipelin
 }  // namespace detail
 
 /// Says what `prune` would do to the document, and does not touch it.
-template <detail::document_not_bytes Json, class... Parts>
+template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
 Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
             Dialect dialect = Dialect::detect) {
-    static_assert(detail::is_basic_json_v<Json>, "coppice::plan: the document is no nlohmann::basic_json");
+    static_assert(
+        detail::is_basic_json_v<Json>,
+        "coppice::plan: the document is no nlohmann::basic_json; bytes are passed as std::string_view");
     Report report;
     detail::fail_open(report, [&] {
         detail::plan_document(document, pipeline, dialect, detail::Commit::no, workspace, report);
@@ -303,7 +307,7 @@ Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Workspace&
     return report;
 }
 
-template <detail::document_not_bytes Json, class... Parts>
+template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
 Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
     Workspace workspace;
     return plan(document, pipeline, workspace, dialect);
@@ -313,12 +317,14 @@ Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect di
 /// the document is as it was, down to the last value, and the report says why. Either all edits are made or none.
 ///
 /// Pass a workspace to spare repeated calls their allocations; use one workspace per thread.
-template <detail::document_not_bytes Json, class... Parts>
+template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
 Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
              Dialect dialect = Dialect::detect) {
     static_assert(!std::is_const_v<Json>,
                   "coppice::prune: the document is const; copy it, or call coppice::plan");
-    static_assert(detail::is_basic_json_v<Json>, "coppice::prune: the document is no nlohmann::basic_json");
+    static_assert(
+        detail::is_basic_json_v<Json>,
+        "coppice::prune: the document is no nlohmann::basic_json; bytes are passed as std::string_view");
     Report report;
     // where the document is none, one sentence is enough
     if constexpr (!std::is_const_v<Json> && detail::is_basic_json_v<Json>) {
@@ -331,7 +337,7 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
     return report;
 }
 
-template <detail::document_not_bytes Json, class... Parts>
+template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
 Report prune(Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
     Workspace workspace;
     return prune(document, pipeline, workspace, dialect);

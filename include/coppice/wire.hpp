@@ -9,6 +9,7 @@
 #include <coppice/wire/structure.hpp>
 #include <coppice/wire/writer.hpp>
 
+#include <concepts>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,8 @@ struct PrunedBody {
     std::string rewritten;  ///< empty while the input stands: nothing is copied then
 
     /// The body to send. `input` is what was passed to `prune`.
-    std::string_view bytes(std::string_view input) const { return report.engaged ? rewritten : input; }
+    std::string_view bytes(std::string_view input) const& { return report.engaged ? rewritten : input; }
+    std::string_view bytes(std::string_view) const&& = delete;  // it would point into what is gone
 };
 
 /// What pruning calls work with, and the report of the latest. A proxy keeps one per thread: after the first bodies of a
@@ -99,8 +101,13 @@ std::string_view prune(std::string_view body, const Pipeline<Parts...>& pipeline
     return out;
 }
 
+/// What this answers with would point into what is gone.
+template <std::same_as<std::string> Temporary, class... Parts>
+std::string_view prune(Temporary&&, const Pipeline<Parts...>&, WireWorkspace&,
+                       Dialect = Dialect::detect) = delete;
+
 /// The same without joining: pieces of `body` and of the workspace, none of them empty, for a vectored write. They are
-/// valid until the workspace is used again.
+/// valid until the workspace is used again, and have `body.size() - report.saved_bytes` bytes in all.
 template <class... Parts>
 std::span<const std::string_view> prune_pieces(std::string_view body, const Pipeline<Parts...>& pipeline,
                                                WireWorkspace& workspace, Dialect dialect = Dialect::detect) {
@@ -111,6 +118,10 @@ std::span<const std::string_view> prune_pieces(std::string_view body, const Pipe
     });
     return out;
 }
+
+template <std::same_as<std::string> Temporary, class... Parts>
+std::span<const std::string_view> prune_pieces(Temporary&&, const Pipeline<Parts...>&, WireWorkspace&,
+                                               Dialect = Dialect::detect) = delete;
 
 /// Says what `prune` would do to a body.
 template <class... Parts>
