@@ -7,6 +7,7 @@
 #include "support/allocations.hpp"
 #include "support/everything.hpp"
 #include "support/json_spans.hpp"
+#include "support/pruned.hpp"
 #include "support/respell.hpp"
 #include "support/wire_laws.hpp"
 
@@ -1092,5 +1093,70 @@ TEST_CASE(
         CAPTURE(one.text);
         CHECK(pruned_text(one.text, keep_none).report.why ==
               "not valid JSON at byte " + std::to_string(one.at));
+    }
+}
+
+TEST_CASE("wire: what a workspace wrote can be pruned with it again") {
+    support::Ordered messages = support::list(support::user("hi"));
+    for (const char* id : {"a", "b", "c"}) {
+        support::add_pair(messages, id, "Read", support::Ordered::object(), support::filler(1, 3000));
+    }
+    messages.push_back(support::assistant("done"));
+    const std::string text = support::body(messages).dump();
+    const coppice::Pipeline first{coppice::KeepRecent<2, coppice::Size{900}>{}};
+    const coppice::Pipeline second{coppice::KeepRecent<1, coppice::Size{900}>{}};
+    const coppice::Pipeline third{coppice::KeepRecent<0, coppice::Size{900}>{}};
+    WireWorkspace workspace;
+    const std::string_view once = coppice::prune(std::string_view(text), first, workspace);
+    const std::string_view same = coppice::prune(once, first, workspace);
+    const std::string_view twice = coppice::prune(same, second, workspace);
+    const std::string_view thrice = coppice::prune(twice, third, workspace);
+    CHECK(workspace.report.engaged);
+    const PrunedBody expected = coppice::prune(std::string_view(text), third);
+    const bool as_at_once = thrice == expected.bytes(text);
+    CHECK(as_at_once);
+}
+
+TEST_CASE("wire: ids and names of any length cost each edit little") {
+    // would be hundreds of times the body, once in the report of each edit
+    const std::string name(200'000, 'n');
+    support::Ordered edits = support::Ordered::array();
+    for (int i = 0; i < 400; ++i) { edits.push_back({{"new_string", support::filler(1, 300)}}); }
+    support::Ordered input = support::Ordered::object();
+    input[name] = edits;
+    const support::Ordered messages =
+        support::list(support::user("hi"), support::assistant_blocks(support::call_block(name, name, input)),
+                      support::user_blocks(support::result_block(name, "ok")), support::assistant("done"));
+    const std::string text = support::body(messages).dump();
+    const PrunedBody pruned = coppice::prune(
+        std::string_view(text),
+        coppice::Pipeline{coppice::BulkyInputClear<0, coppice::Size{200}>{}, coppice::ExemptTools{}});
+    REQUIRE(pruned.report.edits.size() == 400);
+    for (const coppice::EditRecord& edit : pruned.report.edits) {
+        REQUIRE(edit.id.size() == 1024);
+        REQUIRE(edit.tool.size() == 1024);
+        REQUIRE(edit.path.size() < 1100);
+    }
+}
+
+TEST_CASE("wire: where the content of a preview is stored is known in any spelling") {
+    coppice::MemorySpillStore store;
+    coppice::Spill<> spill;
+    spill.store = &store;
+    support::Ordered messages = support::list(support::user("hi"));
+    support::add_pair(messages, "a", "Read", support::Ordered::object(), support::filler(1, 90'000));
+    messages.push_back(support::assistant("done"));
+    const std::string text = support::body(messages).dump();
+    const PrunedBody spilled = coppice::prune(std::string_view(text), coppice::Pipeline{spill});
+    REQUIRE(spilled.report.engaged);
+    const coppice::Pipeline clear{coppice::KeepRecent<0>{}, spill};
+    const PrunedBody plain = coppice::prune(std::string_view(spilled.rewritten), clear);
+    REQUIRE(plain.report.edits.size() == 1);
+    CHECK(plain.report.edits[0].replacement.find("; stored at ") != std::string::npos);
+    for (std::uint64_t seed = 1; seed < 6; ++seed) {
+        const std::string other = support::respelled(spilled.rewritten, seed);
+        const PrunedBody pruned = coppice::prune(std::string_view(other), clear);
+        REQUIRE(pruned.report.edits.size() == 1);
+        CHECK(pruned.report.edits[0].replacement == plain.report.edits[0].replacement);
     }
 }

@@ -34,7 +34,7 @@ inline bool same_file(const std::string& left, const std::string& right) {
 inline std::string read_file(const std::string& path) {
     std::string content;
     std::error_code unknown;
-    const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+    const std::uintmax_t size = path == "-" ? 0 : std::filesystem::file_size(path, unknown);
     if (!unknown) { content.reserve(size); }
     std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
     if (file == nullptr) { throw FileError("cannot read", path); }

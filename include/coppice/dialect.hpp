@@ -92,7 +92,7 @@ private:
         std::size_t last;
     };
 
-    std::uint64_t key(Text id) { return hash_bytes(exact(id, scratch_), turn_); }
+    std::uint64_t key(Text id) { return hash_bytes(exact(id, scratch_), turn_ ^ process_seed()); }
 
     std::vector<Armed> armed_;
     Index heads_;
@@ -126,11 +126,12 @@ BatchItem look_into(Value value, Value& inner) {
     if (value.repeats_keys()) { return found; }
     value.members([&](Text key, Value member) {
         if (belongs_to_request(key)) { found = BatchItem::request; }
-        const bool wraps =
-            same_text(key, std::string_view("params")) || same_text(key, std::string_view("body"));
+        const bool params = same_text(key, std::string_view("params"));
+        const bool wraps = params || same_text(key, std::string_view("body"));
         if (!wraps || member.type() != JsonType::object || found == BatchItem::request) { return; }
+        // where both are, whatever their order
+        if (params || found == BatchItem::other) { inner = member; }
         found = BatchItem::wrapper;
-        inner = member;
     });
     return found;
 }

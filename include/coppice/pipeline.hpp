@@ -126,10 +126,12 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
                 part.kind = Part::Kind::stub;
                 ++own;
             } else if (found.kind == Recognised::Kind::preview && entry.part_count == 1) {
-                // by its reference in the document where it is spelled there as it reads
+                // as it stands in the document, where it is spelled there as it reads
                 const std::size_t at = text.raw().find(found.reference);
-                if (at == std::string_view::npos || found.reference.empty()) { continue; }
-                entry.reference = Text(text.raw().substr(at, found.reference.size()));
+                if (found.reference.empty()) { continue; }
+                entry.reference = at == std::string_view::npos
+                                      ? transcript.keep(found.reference)
+                                      : Text(text.raw().substr(at, found.reference.size()));
                 entry.stands_for = found.size;
             }
         }

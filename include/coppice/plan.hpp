@@ -450,8 +450,8 @@ private:
             return false;
         }
         piece.text_at = texts_.size();
-        const FieldFacts facts{.tool = decoded(call.tool, tool_),
-                               .field = decoded(subject.name, identity_),
+        const FieldFacts facts{.tool = detail::shown(call.tool, tool_),
+                               .field = detail::shown(subject.name, identity_),
                                .size = subject.text.plain()};
         append([&](std::string& out) { wording_.field(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
@@ -465,7 +465,7 @@ private:
 
     ResultFacts facts_of(std::size_t entry) {
         const Entry& result = transcript_->all()[entry];
-        ResultFacts facts{.tool = decoded(result.tool, tool_),
+        ResultFacts facts{.tool = detail::shown(result.tool, tool_),
                           .identity = decoded(result.identity, identity_),
                           .size = transcript_->size(result),
                           .images = result.images,

@@ -9,7 +9,7 @@
 
 namespace coppice {
 
-/// One replaced value.
+/// One replaced value. Of names and ids, at most 1,024 characters.
 struct EditRecord {
     std::size_t request = 0;  ///< position in a batch, otherwise 0
     std::size_t message = 0;

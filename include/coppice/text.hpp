@@ -141,6 +141,26 @@ inline EscapedUnit next_unit(std::string_view raw) {
 
 }  // namespace detail
 
+/// The longest prefix of at most `count` code points. Never splits a character.
+inline std::string_view first_chars(std::string_view text, std::size_t count) {
+    std::size_t at = 0;
+    for (; at < text.size() && (count > 0 || detail::is_continuation(text[at])); ++at) {
+        if (!detail::is_continuation(text[at])) { --count; }
+    }
+    return text.substr(0, at);
+}
+
+/// The longest suffix of at most `count` code points. Never splits a character.
+inline std::string_view last_chars(std::string_view text, std::size_t count) {
+    std::size_t at = text.size();
+    while (at > 0 && count > 0) {
+        --at;
+        while (at > 0 && detail::is_continuation(text[at])) { --at; }
+        --count;
+    }
+    return text.substr(at);
+}
+
 namespace detail {
 
 /// What becomes of half a surrogate pair, which UTF-8 cannot hold.
@@ -169,6 +189,16 @@ inline std::string_view decode(Text text, std::string& scratch, LoneSurrogate lo
         raw.remove_prefix(unit.length);
     }
     return scratch;
+}
+
+/// The beginning of a text, for who shows it: no more is read of it than that takes, however long it is.
+inline std::string_view shown(Text text, std::string& scratch) {
+    constexpr std::size_t most = 1024;
+    constexpr std::size_t longest_spelling = 12 * most;
+    const bool cut = text.raw().size() > longest_spelling;
+    const std::string_view raw = cut ? text.raw().substr(0, longest_spelling) : text.raw();
+    return first_chars(decode(Text::still_escaped(raw, text.escaped()), scratch, LoneSurrogate::replaced),
+                       most);
 }
 
 /// The text's meaning, to compare it with others.
@@ -330,26 +360,6 @@ inline int compare_text(Text left, Text right) {
 inline bool same_text(Text left, Text right) {
     if (left.escaped() || right.escaped()) { return detail::compare_text(left, right) == 0; }
     return left.raw() == right.raw();
-}
-
-/// The longest prefix of at most `count` code points. Never splits a character.
-inline std::string_view first_chars(std::string_view text, std::size_t count) {
-    std::size_t at = 0;
-    for (; at < text.size() && (count > 0 || detail::is_continuation(text[at])); ++at) {
-        if (!detail::is_continuation(text[at])) { --count; }
-    }
-    return text.substr(0, at);
-}
-
-/// The longest suffix of at most `count` code points. Never splits a character.
-inline std::string_view last_chars(std::string_view text, std::size_t count) {
-    std::size_t at = text.size();
-    while (at > 0 && count > 0) {
-        --at;
-        while (at > 0 && detail::is_continuation(text[at])) { --at; }
-        --count;
-    }
-    return text.substr(at);
 }
 
 /// Without surrounding white space.

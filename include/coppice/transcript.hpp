@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <span>
 #include <string>
@@ -177,10 +178,14 @@ public:
         source = nullptr;
         all_.clear();
         sums_.clear();
+        kept_.clear();
         horizon_ = visible_ = unread_from_ = 0;
     }
 
     Entry& add() { return all_.emplace_back(); }
+
+    /// Keeps a text that stands nowhere in the document as it reads.
+    Text keep(std::string_view text) { return Text(std::string_view(kept_.emplace_back(text))); }
 
     /// The entries up to the horizon: all that a policy sees.
     std::span<const Entry> entries() const { return {all_.data(), visible_}; }
@@ -310,6 +315,7 @@ private:
 
     std::vector<Entry> all_;
     mutable std::vector<Extent> sums_;
+    std::deque<std::string> kept_;
     std::size_t horizon_ = 0;
     std::size_t visible_ = 0;
     std::size_t unread_from_ = 0;

@@ -119,3 +119,19 @@ TEST_CASE("index: a fresh start forgets everything") {
     index.start(10);
     for (std::uint64_t key = 0; key < 100; ++key) { CHECK(index[key] == Index::absent); }
 }
+
+TEST_CASE("index: to start anew takes nothing with it, whatever its size") {
+    coppice::detail::Index index;
+    index.start(0);
+    for (std::uint64_t key = 0; key < 1000; ++key) { index[key] = 1; }
+    for (int round = 0; round < 3; ++round) {
+        index.start(0);
+        for (std::uint64_t key = 0; key < 1000; key += 7) {
+            REQUIRE(index[key] == coppice::detail::Index::absent);
+            index[key] = key;
+        }
+        for (std::uint64_t key = 0; key < 1000; ++key) {
+            REQUIRE(index[key] == (key % 7 == 0 ? key : coppice::detail::Index::absent));
+        }
+    }
+}

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <string_view>
 #include <vector>
 
@@ -46,7 +47,23 @@ inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0) 
     return mix(hash ^ word);
 }
 
-/// Maps 64-bit keys to a position in an outside list. Open addressing, no erase, storage kept for reuse.
+/// A number that nobody outside this process knows: inputs cannot be made so that their hashes meet.
+inline std::uint64_t process_seed() {
+    static const std::uint64_t seed = [] {
+        try {
+            std::random_device device;
+            return (static_cast<std::uint64_t>(device()) << 32U) ^ device();
+        } catch (...) {
+            // without one, where the program was loaded
+            static const char here = 0;
+            return mix(reinterpret_cast<std::uintptr_t>(&here));
+        }
+    }();
+    return seed;
+}
+
+/// Maps 64-bit keys to a position in an outside list. Open addressing, no erase, storage kept for reuse: starting
+/// anew takes no time, however large it once was.
 class Index {
 public:
     static constexpr std::size_t absent = static_cast<std::size_t>(-1);
@@ -54,16 +71,19 @@ public:
     void start(std::size_t expected) {
         std::size_t capacity = slots_.empty() ? 16 : slots_.size();
         while (capacity < expected * 2) { capacity *= 2; }
-        slots_.assign(capacity, Slot{});
         used_ = 0;
+        if (capacity != slots_.size() || ++round_ == 0) {
+            slots_.assign(capacity, Slot{});
+            round_ = 1;
+        }
     }
 
     /// The value stored under `key`, added as `absent` where there is none.
     std::size_t& operator[](std::uint64_t key) {
         if ((used_ + 1) * 2 > slots_.size()) { grow(); }
         Slot& slot = find(key);
-        if (!slot.used) {
-            slot = Slot{key, absent, true};
+        if (slot.round != round_) {
+            slot = Slot{key, absent, round_};
             ++used_;
         }
         return slot.value;
@@ -73,13 +93,13 @@ private:
     struct Slot {
         std::uint64_t key = 0;
         std::size_t value = absent;
-        bool used = false;
+        std::uint32_t round = 0;  // of the last use
     };
 
     Slot& find(std::uint64_t key) {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = static_cast<std::size_t>(mix(key)) & mask;
-        while (slots_[at].used && slots_[at].key != key) { at = (at + 1) & mask; }
+        while (slots_[at].round == round_ && slots_[at].key != key) { at = (at + 1) & mask; }
         return slots_[at];
     }
 
@@ -87,12 +107,13 @@ private:
         std::vector<Slot> old(slots_.empty() ? 16 : slots_.size() * 2);
         old.swap(slots_);
         for (const Slot& slot : old) {
-            if (slot.used) { find(slot.key) = slot; }
+            if (slot.round == round_) { find(slot.key) = slot; }
         }
     }
 
     std::vector<Slot> slots_;
     std::size_t used_ = 0;
+    std::uint32_t round_ = 1;
 };
 
 }  // namespace coppice::detail

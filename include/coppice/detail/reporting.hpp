@@ -59,11 +59,11 @@ inline void append_path(const Transcript& transcript, const Edit& edit, std::str
     const Field& field = transcript.fields[edit.field];
     path += "/input";
     if (field.in_list) {
-        append_pointer_step(path, decoded(field.list, scratch));
+        append_pointer_step(path, shown(field.list, scratch));
         path += '/';
         append_number(path, field.index);
     }
-    append_pointer_step(path, decoded(field.name, scratch));
+    append_pointer_step(path, shown(field.name, scratch));
 }
 
 /// Moves all that is in a list aside, so that it comes back in the same order.
@@ -159,8 +159,8 @@ void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentione
         record.path.clear();
         append_path(transcript, edit, record.path, scratch);
         record.reason = edit.reason;
-        record.id = decoded(entry.id, scratch);
-        record.tool = decoded(entry.tool, scratch);
+        record.id = shown(entry.id, scratch);
+        record.tool = shown(entry.tool, scratch);
         record.replacement = edit.text;
         record.bytes_before = bytes.before;
         record.bytes_after = bytes.after;

@@ -165,7 +165,7 @@ private:
             server_pairs_.arm(block.peek("id"), server_calls_);
         } else if (server_calls_ > 0 && name.size() > suffix.size() &&
                    name.substr(name.size() - suffix.size()) == suffix) {
-            server_calls_ -= server_pairs_.answer(block.peek("tool_use_id")) != none ? 1 : 0;
+            if (server_pairs_.answer(block.peek("tool_use_id")) != none) { --server_calls_; }
         }
     }
 

@@ -26,6 +26,8 @@ struct ExemptTools {
 
     bool allows(const Transcript& transcript, const Proposal& proposal) const {
         const Text tool = transcript.all()[proposal.entry].tool;
+        // no provider takes a name this long, and nobody shall have it read again and again
+        if (tool.raw().size() > 4096) { return true; }
         const std::size_t size = tool.escaped() ? measure(tool).plain.bytes : tool.raw().size();
         for (const std::string_view exempt : tools) {
             if (same_text(tool, exempt) || is_behind_prefix(tool, size, exempt)) { return false; }

@@ -28,7 +28,7 @@ public:
           tool_(scratch.tool) {}
 
     std::uint64_t size_key(const Entry& entry) const {
-        std::uint64_t key = entry.part_count * 2 + (entry.error ? 1 : 0);
+        std::uint64_t key = (entry.part_count * 2 + (entry.error ? 1 : 0)) ^ process_seed();
         for (const Part& part : transcript_.parts_of(entry)) {
             if (part.kind != Part::Kind::text) { continue; }
             const std::size_t least = part.text.least(Unit::bytes);
@@ -39,7 +39,7 @@ public:
     }
 
     std::uint64_t hash(const Entry& entry) {
-        std::uint64_t hash = mix(size_key(entry));
+        std::uint64_t hash = mix(size_key(entry) ^ process_seed());
         for (const Part& part : transcript_.parts_of(entry)) {
             hash = hash_bytes(bytes_of(part, left_), hash + static_cast<std::uint64_t>(part.kind));
         }

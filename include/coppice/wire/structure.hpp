@@ -250,10 +250,9 @@ private:
         }
         if (json_.size() > capacity_ || parser_ == nullptr) { grow(); }
         const auto* const bytes = reinterpret_cast<const std::uint8_t*>(json_.data());
-        const simdjson::error_code error =
-            json_.empty() ? simdjson::EMPTY
-                          : parser_->stage1(bytes, json_.size(), simdjson::stage1_mode::regular);
-        if (error != simdjson::SUCCESS) {
+        // the walk needs a bracket at the end; and of a text that ends inside a character, simdjson's plain C++ reads on
+        if (!ends_in_bracket() ||
+            parser_->stage1(bytes, json_.size(), simdjson::stage1_mode::regular) != simdjson::SUCCESS) {
             say_where(why);
             return false;
         }
@@ -264,9 +263,16 @@ private:
         return true;
     }
 
+    bool ends_in_bracket() const {
+        const std::size_t last = json_.find_last_not_of(" \t\n\r");
+        return last != std::string_view::npos && (json_[last] == '}' || json_[last] == ']');
+    }
+
     void grow() {
         // a history grows with every request: not each of them shall allocate
-        const std::size_t wanted = std::max({json_.size(), capacity_ + capacity_ / 2, std::size_t{4096}});
+        constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+        const std::size_t wanted =
+            std::min(most, std::max({json_.size(), capacity_ + capacity_ / 2, std::size_t{4096}}));
         capacity_ = 0;
         // whatever goes wrong here is memory
         if (simdjson::get_active_implementation()->create_dom_parser_implementation(wanted, 1, parser_) !=
@@ -281,9 +287,8 @@ private:
         const char* const text = json_.data();
         const std::uint32_t* at = tokens_;
         const std::uint32_t* const last = tokens_ + count_ - 1;
-        // a closing bracket stands last, so that only `close` can come to the end
+        // a bracket stands last, so that only `close` can come to the end
         if (text[*at] != '{' && text[*at] != '[') { return false; }
-        if (text[*last] != '}' && text[*last] != ']') { return false; }
         std::uint32_t gaps = 0;
         Frame here{};
         next_escape_ = map_.next_escape(0);

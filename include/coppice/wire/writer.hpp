@@ -6,7 +6,9 @@
 #include <coppice/transcript.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -50,13 +52,13 @@ inline void append_json_string(std::string& out, std::string_view text) {
 /// Collects edits of a text and writes it anew: what is not edited is copied, byte by byte, or not even that.
 class WireWriter {
 public:
-    /// The text must stay where it is until the next `start`.
+    /// The text must stay where it is until the next `start`; it may be what was written last.
     void start(std::string_view text) {
         text_ = text;
         splices_.clear();
         replacements_.clear();
         pieces_.clear();
-        body_.clear();
+        current_ = holds(bodies_[0], text) ? 1 : 0;
     }
 
     /// Takes an edit that lies behind all earlier ones. Answers how long its replacement is.
@@ -109,10 +111,11 @@ public:
     std::string& joined() {
         std::size_t size = text_.size();
         for (const Splice& splice : splices_) { size = size - splice.size + splice.replacement_size; }
-        body_.clear();
-        body_.reserve(size);
-        for (const std::string_view piece : pieces()) { body_ += piece; }
-        return body_;
+        std::string& body = bodies_[current_];
+        body.clear();
+        body.reserve(size);
+        for (const std::string_view piece : pieces()) { body += piece; }
+        return body;
     }
 
 private:
@@ -122,6 +125,11 @@ private:
         std::size_t replacement_at;
         std::size_t replacement_size;
     };
+
+    static bool holds(const std::string& body, std::string_view text) {
+        const std::less_equal<const char*> before;
+        return before(body.data(), text.data()) && before(text.data(), body.data() + body.size());
+    }
 
     std::string_view replacement(const Splice& splice) const {
         return std::string_view(replacements_).substr(splice.replacement_at, splice.replacement_size);
@@ -152,7 +160,8 @@ private:
     std::vector<Splice> splices_;
     std::string replacements_;
     std::vector<std::string_view> pieces_;
-    std::string body_;
+    std::array<std::string, 2> bodies_;  // one to read from, if need be, and one to write to
+    std::size_t current_ = 0;
 };
 
 }  // namespace coppice::detail
