@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <forward_list>
 #include <limits>
 #include <span>
 #include <string>
@@ -185,7 +185,7 @@ public:
     Entry& add() { return all_.emplace_back(); }
 
     /// Keeps a text that stands nowhere in the document as it reads.
-    Text keep(std::string_view text) { return Text(std::string_view(kept_.emplace_back(text))); }
+    Text keep(std::string_view text) { return Text(std::string_view(kept_.emplace_front(text))); }
 
     /// The entries up to the horizon: all that a policy sees.
     std::span<const Entry> entries() const { return {all_.data(), visible_}; }
@@ -315,7 +315,7 @@ private:
 
     std::vector<Entry> all_;
     mutable std::vector<Extent> sums_;
-    std::deque<std::string> kept_;
+    std::forward_list<std::string> kept_;
     std::size_t horizon_ = 0;
     std::size_t visible_ = 0;
     std::size_t unread_from_ = 0;
