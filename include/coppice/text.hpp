@@ -206,17 +206,24 @@ inline std::string_view exact(Text text, std::string& scratch) {
     return decode(text, scratch, LoneSurrogate::kept);
 }
 
-/// Whether `decoded` cannot say what the text is.
-inline bool has_lone_surrogate(Text text) {
-    if (!text.escaped()) { return false; }
+/// Calls `visit(const EscapedUnit&)` for each escape of a text.
+template <class Visit>
+void for_each_escape(Text text, Visit visit) {
+    if (!text.escaped()) { return; }
     std::string_view raw = text.raw();
     for (std::size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\')) {
         raw.remove_prefix(at);
         const EscapedUnit unit = next_unit(raw);
-        if (unit.lone_surrogate) { return true; }
+        if (unit.escape) { visit(unit); }
         raw.remove_prefix(unit.length);
     }
-    return false;
+}
+
+/// Whether `decoded` cannot say what the text is.
+inline bool has_lone_surrogate(Text text) {
+    bool found = false;
+    for_each_escape(text, [&found](const EscapedUnit& unit) { found = found || unit.lone_surrogate; });
+    return found;
 }
 
 }  // namespace detail
@@ -236,28 +243,27 @@ constexpr std::size_t escape_width(std::uint32_t code) {
     return code < 0x20 ? 5 : 0;
 }
 
+/// What an escape stands for, and what its shortest spelling as JSON adds. A lone surrogate is shown as U+FFFD and has
+/// no other spelling than its six bytes.
+inline TextExtent extent_of(const EscapedUnit& unit) {
+    const std::uint32_t code = unit.lone_surrogate ? 0xFFFDU : unit.code;
+    const Extent width{utf8_width(code), 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
+    return {width, unit.lone_surrogate ? ascii(unit.length) - width : ascii(escape_width(code))};
+}
+
 }  // namespace detail
 
 /// Measures the decoded text without decoding it. `escapes` is what its shortest spelling as JSON adds, whatever
-/// spelling it has now, so that equal texts have equal sizes. A lone surrogate has no other spelling than its six
-/// bytes.
+/// spelling it has now, so that equal texts have equal sizes.
 inline TextExtent measure(Text text) {
     if (!text.escaped()) { return measure(text.raw()); }
     TextExtent sum{measure_plain(text.raw()), {}};
-    std::string_view raw = text.raw();
-    for (std::size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\')) {
-        raw.remove_prefix(at);
-        const detail::EscapedUnit unit = detail::next_unit(raw);
-        if (unit.escape) {
-            const std::uint32_t code = unit.lone_surrogate ? 0xFFFDU : unit.code;
-            const Extent width{detail::utf8_width(code), 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
-            sum.plain -= ascii(unit.length);
-            sum.plain += width;
-            sum.escapes +=
-                unit.lone_surrogate ? ascii(unit.length) - width : ascii(detail::escape_width(code));
-        }
-        raw.remove_prefix(unit.length);
-    }
+    detail::for_each_escape(text, [&sum](const detail::EscapedUnit& unit) {
+        const TextExtent extent = detail::extent_of(unit);
+        sum.plain -= ascii(unit.length);
+        sum.plain += extent.plain;
+        sum.escapes += extent.escapes;
+    });
     return sum;
 }
 

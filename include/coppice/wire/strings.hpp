@@ -79,13 +79,12 @@ private:
             facts.valid = false;
             return 0;
         }
-        const std::uint32_t code = unit.lone_surrogate ? 0xFFFDU : unit.code;
-        const Extent width{utf8_width(code), 1, code < 0x10000 ? std::size_t{1} : std::size_t{2}};
+        const TextExtent extent = extent_of(unit);
         const Extent counted = ascii(pair ? 2 : 1);  // by their backslashes
-        facts.removed += ascii(unit.length) - width - counted;
+        facts.removed += ascii(unit.length) - extent.plain - counted;
         facts.escapes -= counted;
-        facts.escapes += unit.lone_surrogate ? ascii(unit.length) - width : ascii(escape_width(code));
-        const bool shortest = unit.lone_surrogate || escape_width(code) == 5;
+        facts.escapes += extent.escapes;
+        const bool shortest = (extent.plain + extent.escapes).bytes == unit.length;
         facts.one_spelling = facts.one_spelling && shortest && is_lower(escape.substr(2, 4));
         return pair ? place + 6 : 0;
     }
