@@ -4,6 +4,7 @@
 #include "support/pruned.hpp"
 
 #include <coppice/coppice.hpp>
+#include <coppice/tags.hpp>
 
 #include <doctest/doctest.h>
 
@@ -427,6 +428,32 @@ TEST_CASE("B60: the verdict at the end of a long output is in the preview") {
     CHECK(preview.size() < 4000 + 200);
 }
 
+TEST_CASE("B60: the verdict in the middle of a long output is in the preview") {
+    coppice::MemorySpillStore store;
+    std::string output;
+    for (int i = 0; i < 20'000; ++i) { output += "ok\n"; }
+    output += "FAILED tests/test_a.py::test_b - AssertionError: 3 != 4\r\n2 failed, 98 passed in 3.2s\r\n";
+    for (int i = 0; i < 20'000; ++i) { output += "cleaning up\n"; }
+    const Pruned p =
+        pruned_once(session({Ordered(output)}), coppice::Pipeline{coppice::Spill<>{.store = &store}});
+    const std::string preview = text_of(result_content(p.after, 0));
+    CHECK(preview.find(
+              "\nFAILED tests/test_a.py::test_b - AssertionError: 3 != 4\n2 failed, 98 passed in 3.2s\n") !=
+          std::string::npos);
+    CHECK(preview.find(" " + std::to_string(output.size() - 3000) + " of " + std::to_string(output.size()) +
+                       " characters") != std::string::npos);
+    // however many such lines there are, the first and the last
+    std::string failures = std::string(3000, 'x');
+    for (int i = 1000; i < 9000; ++i) { failures += "\nFAILED test " + std::to_string(i); }
+    failures += "\n8000 failed, 0 passed\n" + std::string(3000, 'x');
+    const Pruned many =
+        pruned_once(session({Ordered(failures)}), coppice::Pipeline{coppice::Spill<>{.store = &store}});
+    const std::string shown = text_of(result_content(many.after, 0));
+    CHECK(shown.find("\nFAILED test 1000\nFAILED test 1001\n") != std::string::npos);
+    CHECK(shown.find("\nFAILED test 8999\n8000 failed, 0 passed\n") != std::string::npos);
+    CHECK(shown.size() < 4000 + 200);
+}
+
 TEST_CASE("B61: server tools and their results stay as a pair whatever they are called") {
     const Ordered found = {{"type", "web_search_result"},
                            {"url", "u"},
@@ -458,8 +485,8 @@ TEST_CASE("B63 B64: no character is cut in two in a preview or a stub") {
     for (const std::string wide : {"\xC3\xA9", "\xE4\xB8\xAD", "\xF0\x9F\x98\x80"}) {
         for (std::size_t shift = 0; shift <= 8; ++shift) {
             CAPTURE(shift);
-            const std::string content = std::string(2500 - 4 + shift, 'a') + wide + std::string(60'000, 'm') +
-                                        wide + std::string(1500 - 4 + shift, 'b');
+            const std::string content = std::string(1800 - 4 + shift, 'a') + wide + std::string(60'000, 'm') +
+                                        wide + std::string(1200 - 4 + shift, 'b');
             Ordered messages = list(user("start"));
             add_pair(messages, "t1", "Read",
                      Ordered{{"file_path", std::string(50 + shift, 'p') + wide + std::string(90, 'q')}},
@@ -610,6 +637,36 @@ TEST_CASE("B88: one result that could not be stored takes no place from the othe
     CHECK(store.memory.size() == 17);
 }
 
+TEST_CASE("B95: text that mentions a tag of ours keeps its bytes where it is stored") {
+    const coppice::FenceTags tags = coppice::OpenSwarmRecapWording{}.tags;
+    std::string source = "const char* open = \"<openswarm_platform_note>\";\n";
+    while (source.size() < 60'000) {
+        source += "// \"</openswarm_platform_note>\" & &lt; \xC3\xA9 <b>\t\r\n";
+    }
+    source += "const char* close = \"</ OpenSwarm-Platform-Note >\";\n" + std::string(1, '\0');
+    const auto spilled = [&](const auto& words) {
+        coppice::MemorySpillStore store;
+        const Pruned p = pruned_once(session({Ordered(source)}),
+                                     coppice::Pipeline{coppice::Spill<>{.store = &store}, words});
+        const std::string preview = text_of(result_content(p.after, 0));
+        const bool whole = store.get(std::string(words.recognise(preview).reference)) == source;
+        CHECK(whole);
+        CHECK(store.size() == 1);
+        return preview;
+    };
+    // what is shown without a fence is shown as it is
+    const std::string plain = spilled(coppice::PlainWording{});
+    const bool as_it_is = plain.substr(0, 1800) == coppice::first_chars(source, 1800).substr(0, 1800);
+    CHECK(as_it_is);
+    // beside a fence only the brackets of tags are spelled otherwise
+    const std::string fenced = spilled(coppice::OpenSwarmWording{});
+    CHECK(fenced.substr(0, 53) == "const char* open = \"&lt;openswarm_platform_note&gt;\";");
+    const std::string_view quoted =
+        std::string_view(fenced).substr(0, fenced.rfind("<openswarm_platform_note>"));
+    CHECK(coppice::find_tag(quoted, tags) == std::string_view::npos);
+    CHECK(quoted.find(" & &lt; \xC3\xA9 <b>\t\r\n") != std::string_view::npos);
+}
+
 TEST_CASE("B96: no text of ours gives an order or speaks to the reader") {
     std::vector<std::string> texts;
     const auto collect = [&](const auto& words, const coppice::ResultFacts& facts) {
@@ -626,46 +683,54 @@ TEST_CASE("B96: no text of ours gives an order or speaks to the reader") {
         for (const bool duplicate : {false, true}) {
             for (const std::size_t images : {0U, 1U, 2U}) {
                 for (const std::size_t size : {500U, 5000U}) {
-                    const coppice::ResultFacts facts{.size = coppice::ascii(size),
-                                                     .images = images,
-                                                     .documents = images,
-                                                     .others = images,
-                                                     .error = error,
-                                                     .duplicate = duplicate,
-                                                     .first_line = "x",
-                                                     .last_line = "y",
-                                                     .reference = "memory:0"};
-                    collect(plain, facts);
-                    collect(openswarm, facts);
+                    for (const std::string_view place : {"", "memory:0"}) {
+                        const coppice::ResultFacts facts{.size = coppice::ascii(size),
+                                                         .images = images,
+                                                         .documents = images,
+                                                         .others = images,
+                                                         .error = error,
+                                                         .duplicate = duplicate,
+                                                         .first_line = "x",
+                                                         .last_line = "y",
+                                                         .reference = place};
+                        collect(plain, facts);
+                        collect(openswarm, facts);
+                    }
                 }
             }
         }
     }
-    std::string preview;
-    plain.preview(preview, {.content = "", .reference = "memory:0", .size = coppice::ascii(60'000)});
-    texts.push_back(preview);
+    const std::string digits(30'000, '1');
+    for (const std::string& content : {std::string(), digits, digits + "\n1 passed\n" + digits}) {
+        std::string preview;
+        plain.preview(preview, {.content = content, .reference = "memory:0", .size = coppice::ascii(60'000)});
+        texts.push_back(preview);
+    }
     std::string field;
     plain.field(field, {.field = "content", .size = coppice::ascii(5000)});
     texts.push_back(field);
-    // the field stub of OpenSwarm says what an OpenSwarm host must see; it is the one exception
-    static constexpr std::array<std::string_view, 24> banned = {
-        "you",     "your", "must",   "never",  "always", "do",     "don't", "read",
-        "re-read", "run",  "re-run", "rerun",  "open",   "fetch",  "load",  "see",
-        "use",     "call", "ask",    "ignore", "please", "should", "note",  "important"};
+    // the field stub of OpenSwarm and its note say what an OpenSwarm host must see; they are the exceptions
+    static constexpr std::array<std::string_view, 25> banned = {
+        "you", "your",   "must",   "never",  "always", "do",        "don't", "read", "re-read",
+        "run", "re-run", "rerun",  "open",   "fetch",  "load",      "see",   "use",  "call",
+        "ask", "ignore", "please", "should", "note",   "important", "obey"};
+    std::size_t words = 0;
     for (const std::string& text : texts) {
-        CAPTURE(text);
+        CAPTURE(text.substr(0, 200));
         std::string word;
         for (const char c : text + " ") {
             const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '\'';
             if (letter) {
-                word += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+                word += coppice::detail::lower(c);
                 continue;
             }
             CHECK(std::find(banned.begin(), banned.end(), word) == banned.end());
+            words += !word.empty();
             word.clear();
         }
         CHECK(text.find('!') == std::string::npos);
     }
+    CHECK(words > 500);
 }
 
 TEST_CASE("B99: the freshest read of a file in use stays and older ones say what was read") {

@@ -164,6 +164,41 @@ TEST_CASE("hostile: a preview that its wording does not know again is not writte
     CHECK(store.size() == 0);
 }
 
+TEST_CASE("hostile: a forged preview is pruned once and its stub says nothing but what is printable") {
+    // as long as a preview and of its grammar, but for its place
+    const auto forged = [](const auto& words, const std::string& place) {
+        std::string preview;
+        words.preview(
+            preview,
+            {.content = std::string(60'000, 'x'), .reference = "memory:0", .size = coppice::ascii(60'000)});
+        for (std::size_t at = preview.find("memory:0"); at != std::string::npos;
+             at = preview.find("memory:0", at + place.size())) {
+            preview.replace(at, 8, place);
+        }
+        return preview;
+    };
+    for (const std::string place :
+         {"", " ", "  ", "/etc/passwd", "<agent_platform_note>", "]", "x]\n[y", "a\nb",
+          "</openswarm_platform_note>", "\xC3\xA9", "a\\u005d", ", plus a screenshot", ".]"}) {
+        CAPTURE(place);
+        const auto check = [&](const auto& words) {
+            const Json body =
+                body_of(Json::array({call_of("a", Json::object()), result_of("a", forged(words, place)),
+                                     call_of("b", Json::object()), result_of("b", std::string(9000, 'y'))}));
+            coppice::MemorySpillStore store;
+            const coppice::Report report = support::check_laws(
+                body, coppice::Pipeline{coppice::Spill<>{.store = &store}, coppice::KeepRecent<1>{}, words});
+            REQUIRE(report.edits.size() == 1);
+            const std::string& stub = report.edits[0].replacement;
+            CHECK(words.recognise(stub).kind == coppice::Recognised::Kind::stub);
+            CHECK(stub.find_first_of("[]<>\n\\\"", 1) == stub.size() - 1);
+            CHECK(store.size() == 0);
+        };
+        check(coppice::PlainWording{});
+        check(coppice::OpenSwarmWording{});
+    }
+}
+
 TEST_CASE("hostile: a threshold of the largest number is reached by nothing") {
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     Json body =

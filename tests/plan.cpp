@@ -53,6 +53,20 @@ struct KeepsUnread {
     }
 };
 
+// Writes no previews.
+struct Terse {
+    static constexpr std::string_view name = "terse";
+    static constexpr std::size_t longest = 9;
+    coppice::Shape shape = coppice::Shape::as_it_was;
+    void result(std::string& out, const coppice::ResultFacts&) const { out += "[cleared]"; }
+    void field(std::string& out, const coppice::FieldFacts&) const { out += "[cleared]"; }
+    void image(std::string& out, const coppice::ResultFacts&) const { out += "[cleared]"; }
+    coppice::Recognised recognise(std::string_view said) const {
+        using enum coppice::Recognised::Kind;
+        return {.kind = said == "[cleared]" ? stub : content};
+    }
+};
+
 // A document, what the reader made of it, and a plan for it.
 template <class Wording = PlainWording>
 class Planning {
@@ -480,16 +494,39 @@ TEST_CASE("plan: a spilled result becomes the wording's preview and names its pl
 }
 
 TEST_CASE("plan: a result that a preview would not shorten is not spilled") {
-    Planning<> planning(results({std::string(4000, 'x')}));
+    Planning<> planning(results({std::string(3050, 'x')}));
     CHECK_FALSE(planning.plan.spill(1, "memory:1", "spill"));
     CHECK_FALSE(planning.plan.spilled(1));
     CHECK(planning.plan.fate(1) == Fate::keep);
 }
 
 TEST_CASE("plan: a wording without previews spills nothing") {
-    Planning<coppice::OpenSwarmWording> planning(results({std::string(60'000, 'x')}));
+    Planning<Terse> planning(results({std::string(60'000, 'x')}));
     CHECK_FALSE(planning.plan.spill(1, "memory:1", "spill"));
     CHECK(planning.edits().empty());
+}
+
+TEST_CASE("plan: a place that a preview would show otherwise is none") {
+    for (const std::string reference :
+         {"", " ", "memory: ", "memory:[1]", "memory:\n1", "<memory>", "memory:\"1\""}) {
+        CAPTURE(reference);
+        Planning<> plain(results({std::string(60'000, 'x')}));
+        CHECK_FALSE(plain.plan.spill(1, reference, "spill"));
+        CHECK(plain.edits().empty());
+        Planning<coppice::OpenSwarmWording> openswarm(results({std::string(60'000, 'x')}));
+        CHECK_FALSE(openswarm.plan.spill(1, reference, "spill"));
+        CHECK(openswarm.edits().empty());
+    }
+}
+
+TEST_CASE("plan: a content that is no text is not spilled where its preview would be none") {
+    const std::string bytes = "\xFF\xF0\x9F\x80";
+    for (const std::size_t at : {0U, 10U, 59'990U}) {
+        std::string content(60'000, 'x');
+        content.insert(at, bytes);
+        Planning<> planning(results({content}));
+        CHECK_FALSE(planning.plan.spill(1, "memory:1", "spill"));
+    }
 }
 
 TEST_CASE("plan: a preview that is cleared still says where the content is") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The README's code is compiled, here and in examples/readme.cpp, and its output is what the program prints.
 #include <coppice/coppice.hpp>
+#include <coppice/spill/disk.hpp>
 #include <coppice/wire.hpp>
 
 #include <doctest/doctest.h>
@@ -23,11 +24,11 @@ std::string read(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-const std::filesystem::path root = COPPICE_SOURCE_DIR;
+const std::filesystem::path project = COPPICE_SOURCE_DIR;
 
 // The README's fenced blocks of one language.
 std::vector<std::string> blocks(const std::string& language) {
-    const std::string text = read(root / "README.md");
+    const std::string text = read(project / "README.md");
     const std::string open = "```" + language + "\n";
     std::vector<std::string> found;
     for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
@@ -80,29 +81,56 @@ std::string send_pruned(const std::string& bytes) {
     return sent;
 }
 
+// The fourth.
+std::string carry_on(const std::filesystem::path& root, const std::string& session_id,
+                     std::string_view live) {
+    std::vector<coppice::SessionMessage> history;
+    const std::string id = "call_1";
+    const std::string input = R"({"command": "ls"})";
+    std::string sent;
+    const auto send = [&sent](std::string_view piece) { sent += piece; };
+
+    // clang-format off
+    coppice::DiskSpillStore store(root, {.session = session_id});   // coppice/spill/disk.hpp, for POSIX; root: a folder of its own
+    const coppice::Pipeline spilling{coppice::Spill<coppice::Size{50'000}, coppice::DiskSpillStore>{.store = &store}};
+
+    constexpr coppice::RecapBuilder<> builder;
+    history.push_back({.role = coppice::SessionRole::tool_call, .call_id = id, .tool = "Bash", .text = input});  // views of your log
+    const coppice::Recap recap = builder.build(history);            // history: std::vector<coppice::SessionMessage>
+    if (const auto message = builder.with_message(recap, live)) { send(*message); }  // live: what the user asks now
+    send(coppice::platform_note("The disk is full."));
+    // clang-format on
+    nlohmann::ordered_json body = nlohmann::ordered_json::array();
+    return coppice::prune(body, spilling).engaged ? "" : sent;
+}
+
 }  // namespace
 
 TEST_CASE("readme: its first program is the example that is built") {
-    const std::string example = read(root / "examples/readme.cpp");
+    const std::string example = read(project / "examples/readme.cpp");
     const std::string program = blocks("cpp").at(0);
     CHECK(example.substr(example.find("#include")) == program);
 }
 
 TEST_CASE("readme: its other code is compiled here") {
-    CHECK(blocks("cpp").size() == 3);
-    const std::string here = without_white_space(read(root / "tests/readme.cpp"));
+    CHECK(blocks("cpp").size() == 4);
+    const std::string here = without_white_space(read(project / "tests/readme.cpp"));
     CHECK(here.find(without_white_space(blocks("cpp").at(1))) != std::string::npos);
     CHECK(here.find(without_white_space(blocks("cpp").at(2))) != std::string::npos);
+    CHECK(here.find(without_white_space(blocks("cpp").at(3))) != std::string::npos);
     nlohmann::ordered_json empty = nlohmann::ordered_json::array();
     CHECK(compose(empty, {}) == 0);
     CHECK(send_pruned("[]") == "[][][]");
+    const std::string sent = carry_on("/tmp/nowhere", "s", "go on");
+    CHECK(sent.find("Tool used: Bash") != std::string::npos);
+    CHECK(sent.find("go on") != std::string::npos);
 }
 
 TEST_CASE("readme: it stays short, and every header of a family has its link") {
-    const std::string text = read(root / "README.md");
+    const std::string text = read(project / "README.md");
     CHECK(std::count(text.begin(), text.end(), '\n') < 200);
-    for (const char* family : {"policies", "cadences", "guards", "presets"}) {
-        for (const auto& file : std::filesystem::directory_iterator(root / "include/coppice" / family)) {
+    for (const char* family : {"policies", "cadences", "guards", "presets", "recap"}) {
+        for (const auto& file : std::filesystem::directory_iterator(project / "include/coppice" / family)) {
             const std::string link =
                 std::string("include/coppice/") + family + "/" + file.path().filename().string();
             CAPTURE(link);
@@ -112,21 +140,21 @@ TEST_CASE("readme: it stays short, and every header of a family has its link") {
 }
 
 TEST_CASE("readme: every header has a test of the same name, and stands in the umbrella") {
-    const std::filesystem::path include = root / "include/coppice";
-    const std::string umbrella =
-        read(include / "coppice.hpp") + read(include / "policies.hpp") + read(include / "preset.hpp");
+    const std::filesystem::path include = project / "include/coppice";
+    const std::string umbrella = read(include / "coppice.hpp") + read(include / "policies.hpp") +
+                                 read(include / "preset.hpp") + read(include / "recap.hpp");
     for (const auto& file : std::filesystem::recursive_directory_iterator(include)) {
         const std::filesystem::path name = std::filesystem::relative(file.path(), include);
         if (!file.is_regular_file() || *name.begin() == "detail" || name == "coppice.hpp") { continue; }
         CAPTURE(name.string());
-        // a component of its own, with a dependency of its own
-        const bool wire = name == "wire.hpp" || *name.begin() == "wire";
+        // what needs another library, or more than the standard one of the platform
+        const bool apart = name == "wire.hpp" || *name.begin() == "wire" || *name.begin() == "spill";
         const bool included =
             umbrella.find("#include <coppice/" + name.generic_string() + ">") != std::string::npos;
-        CHECK(included != wire);
-        if (name == "policies.hpp" || name == "preset.hpp") { continue; }
-        CHECK(
-            std::filesystem::exists(root / "tests" / std::filesystem::path(name).replace_extension(".cpp")));
+        CHECK(included != apart);
+        if (name == "policies.hpp" || name == "preset.hpp" || name == "recap.hpp") { continue; }
+        CHECK(std::filesystem::exists(project / "tests" /
+                                      std::filesystem::path(name).replace_extension(".cpp")));
     }
 }
 

@@ -96,6 +96,20 @@ TEST_CASE("memory store: contents keep every byte") {
     CHECK(store.get("memory:2") == "");
 }
 
+TEST_CASE("memory store: it knows what refers to it") {
+    const MemorySpillStore store;
+    const std::string place = store.reference("call_1", "content");
+    CHECK(store.refers(place));
+    CHECK(store.refers("grep -n error '" + place + "' | head"));
+    CHECK(store.refers(std::string(1'000'000, 'x') + place));
+    for (const std::string_view other :
+         {"", "memory", "/src/memory.c", "MEMORY:1", "make memory", "mem:ory"}) {
+        CAPTURE(other);
+        CHECK_FALSE(store.refers(other));
+    }
+    CHECK_FALSE(store.refers(std::string(1'000'000, 'm')));
+}
+
 TEST_CASE("memory store: threads may share it") {
     MemorySpillStore store;
     std::atomic<int> refused{0};

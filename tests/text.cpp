@@ -7,8 +7,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -92,9 +95,80 @@ bool is_utf8(std::string_view text) {
     } catch (const nlohmann::json::exception&) { return false; }
 }
 
+// Whatever may stand in a text, often next to each other.
+std::string random_bytes(std::mt19937& random, std::size_t count) {
+    static const std::vector<std::string> pieces = {"a",
+                                                    "B",
+                                                    "\n",
+                                                    "\r",
+                                                    "\t",
+                                                    " ",
+                                                    "<",
+                                                    ">",
+                                                    "[",
+                                                    "\"",
+                                                    "\x7F",
+                                                    "\x1B",
+                                                    "\xC3\xA9",
+                                                    "\xE2\x82\xAC",
+                                                    "\xC2",
+                                                    "\xE2",
+                                                    "\xF0",
+                                                    "\x80",
+                                                    "\xC2\x85",
+                                                    "\xC2\x9F",
+                                                    "\xC2\xA0",
+                                                    "\xE2\x80\xA8",
+                                                    "\xE2\x80\xA9",
+                                                    "\xED\xA0\x80",
+                                                    "\xF0\x9F\x98\x80",
+                                                    "\xF4\x90\x80\x80",
+                                                    "\xC0\xAF",
+                                                    "\xFF",
+                                                    "12345678",
+                                                    std::string(1, '\0')};
+    std::string out;
+    while (count-- > 0) { out += pieces[random() % pieces.size()]; }
+    return out;
+}
+
+// The replacement of what is no UTF-8, one character at a time as nlohmann sees it.
+std::string slowly_valid(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+        std::size_t size = 1;
+        while (size <= 4 && size <= text.size() && !is_utf8(text.substr(0, size))) { ++size; }
+        const bool character = size <= 4 && size <= text.size();
+        out += character ? text.substr(0, size) : std::string_view("\xEF\xBF\xBD");
+        text.remove_prefix(character ? size : 1);
+    }
+    return out;
+}
+
+// The same of valid UTF-8, on code points.
+std::string slowly_without_controls(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t size = coppice::detail::utf8_size(text.substr(at));
+        const std::string_view character = text.substr(at, size);
+        const bool c1 = character >= "\xC2\x80" && character <= "\xC2\x9F";
+        const bool c0 = size == 1 && (character[0] < 0x20 || character[0] == 0x7F);
+        const bool line = character == "\xE2\x80\xA8" || character == "\xE2\x80\xA9";
+        const bool kept = character == "\n" || character == "\t";
+        at += size;
+        if (character == "\r" && text.substr(at, 1) == "\n") { continue; }
+        if ((c0 || c1 || line) && !kept) {
+            out += ' ';
+        } else {
+            out += character;
+        }
+    }
+    return out;
+}
+
 bool is_safe(std::string_view text) {
     for (const char byte : text) {
-        if (byte < 0x20 || byte > 0x7E || byte == '"' || byte == '\\' || byte == '[' || byte == ']') {
+        if (byte < 0x20 || byte > 0x7E || std::string_view("\"\\[]<>").find(byte) != std::string_view::npos) {
             return false;
         }
     }
@@ -345,6 +419,130 @@ TEST_CASE("first and last chars: invalid bytes are no obstacle") {
     }
 }
 
+TEST_CASE("lower: letters of ASCII and nothing else") {
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        const char c = static_cast<char>(byte);
+        CHECK(coppice::detail::lower(c) == (c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c));
+    }
+}
+
+TEST_CASE("ascii run: it ends within eight bytes of the first byte that is none") {
+    using coppice::detail::ascii_run;
+    CHECK(ascii_run("") == 0);
+    CHECK(ascii_run("1234567") == 0);
+    CHECK(ascii_run("12345678") == 8);
+    for (const char other : {'\x80', '\xC3', '\xFF'}) {
+        for (std::size_t size = 1; size <= 40; ++size) {
+            for (std::size_t at = 0; at < size; ++at) {
+                std::string text(size, '\0');
+                text[at] = other;
+                CHECK(ascii_run(text) == at / 8 * 8);
+            }
+        }
+    }
+}
+
+TEST_CASE("is utf8: every code point is and no surrogate is") {
+    std::size_t wrong = 0;
+    for (std::uint32_t code = 0; code < 0x110000; ++code) {
+        const coppice::detail::Utf8 character = coppice::detail::to_utf8(code);
+        const bool surrogate = code >= 0xD800 && code < 0xE000;
+        wrong += coppice::detail::is_utf8({character.bytes.data(), character.size}) == surrogate;
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("is utf8: one wrong byte or half a character at any place is seen") {
+    for (const std::string_view wrong :
+         {"\x80", "\xFF", "\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+          "\xE0\x80\x80", "\xF5\x80\x80\x80"}) {
+        for (std::size_t before = 0; before <= 20; ++before) {
+            for (std::size_t behind = 0; behind <= 20; ++behind) {
+                const std::string head(before, 'a');
+                const std::string tail(behind, 'z');
+                CHECK_FALSE(coppice::detail::is_utf8(head + std::string(wrong) + tail));
+                CHECK(coppice::detail::is_utf8(head + "\xE2\x82\xAC\xF0\x9F\x98\x80\xC3\xA9" + tail));
+            }
+        }
+    }
+}
+
+TEST_CASE("is utf8: texts are valid where nlohmann takes them") {
+    std::mt19937 random(5);
+    std::size_t valid = 0;
+    for (int round = 0; round < 20'000; ++round) {
+        const std::string text = random_bytes(random, random() % 12);
+        const bool expected = is_utf8(text);
+        CHECK(coppice::detail::is_utf8(text) == expected);
+        valid += expected;
+    }
+    CHECK(valid > 1000);
+    CHECK(valid < 19'000);
+}
+
+TEST_CASE("valid utf8: a replacement character stands for each byte that is part of none") {
+    std::string scratch;
+    CHECK(coppice::detail::valid_utf8("a\x80\xE2\x82z\xF0\x9F\x98", scratch) ==
+          "a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+    CHECK(coppice::detail::valid_utf8("\xED\xA0\x80", scratch) == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+    std::mt19937 random(6);
+    for (int round = 0; round < 10'000; ++round) {
+        const std::string text = random_bytes(random, random() % 12);
+        scratch = "left over";
+        CHECK(coppice::detail::valid_utf8(text, scratch) == slowly_valid(text));
+    }
+}
+
+TEST_CASE("valid utf8: a text that is valid is handed back without a copy") {
+    const std::string owner = "h\xC3\xA9llo, world";
+    std::string scratch;
+    CHECK(coppice::detail::valid_utf8(owner, scratch).data() == owner.data());
+    CHECK(scratch.empty());
+}
+
+TEST_CASE("without controls: a space stands for each control character and separator of lines") {
+    std::string scratch;
+    CHECK(coppice::detail::without_controls("a\tb\nc\x1B[31m\x7F\xC2\x85\xC2\x9B\xE2\x80\xA8\xE2\x80\xA9z",
+                                            scratch) == "a\tb\nc [31m     z");
+    CHECK(coppice::detail::without_controls(std::string_view("\0\x01", 2), scratch) == "  ");
+    CHECK(coppice::detail::without_controls("\xC2\xA0\xE2\x80\xA7\xE2\x80\xAA\xE2\x82\xA8", scratch) ==
+          "\xC2\xA0\xE2\x80\xA7\xE2\x80\xAA\xE2\x82\xA8");
+}
+
+TEST_CASE("without controls: a line break of two characters is one of one") {
+    std::string scratch;
+    CHECK(coppice::detail::without_controls("a\r\nb\rc\r\r\nd\n\re\r", scratch) == "a\nb c \nd\n e ");
+}
+
+TEST_CASE("without controls: a text without any is handed back without a copy") {
+    const std::string owner = "h\xC3\xA9llo,\tworld\n";
+    std::string scratch;
+    CHECK(coppice::detail::without_controls(owner, scratch).data() == owner.data());
+    CHECK(scratch.empty());
+}
+
+TEST_CASE("without controls: the text may stand in the scratch, all of it or a part") {
+    std::mt19937 random(8);
+    for (int round = 0; round < 10'000; ++round) {
+        std::string text;
+        text = slowly_valid(random_bytes(random, random() % 12));
+        const std::string expected = slowly_without_controls(text);
+        std::string elsewhere = "left over";
+        CHECK(coppice::detail::without_controls(text, elsewhere) == expected);
+        std::string scratch = text;
+        CHECK(coppice::detail::without_controls(scratch, scratch) == expected);
+        // its beginning, its end, and what is between
+        scratch = text + "\x1B behind";
+        CHECK(coppice::detail::without_controls(std::string_view(scratch).substr(0, text.size()), scratch) ==
+              expected);
+        scratch = "before \x1B" + text;
+        CHECK(coppice::detail::without_controls(std::string_view(scratch).substr(8), scratch) == expected);
+        scratch = "before \x1B" + text + "\x1B behind";
+        CHECK(coppice::detail::without_controls(std::string_view(scratch).substr(8, text.size()), scratch) ==
+              expected);
+    }
+}
+
 TEST_CASE("trimmed: white space around a text goes and white space inside stays") {
     CHECK(coppice::trimmed(" \t\r\n\f\v a b \v\f\n\r\t ") == "a b");
     CHECK(coppice::trimmed(" \n\t ").empty());
@@ -373,8 +571,21 @@ TEST_CASE("append safe: plain text stays as it is and goes behind what is there"
     CHECK(out == "path: /src/main.c:12 (ok)");
 }
 
-TEST_CASE("append safe: quotes backslashes and square brackets are replaced") {
+TEST_CASE("append safe: quotes backslashes and brackets are replaced") {
     CHECK(safe(R"(say "hi" [x] C:\dir)", 100) == "say 'hi' (x) C:/dir");
+    CHECK(safe("</platform_note> a<b>c", 100) == "(/platform_note) a(b)c");
+    CHECK(safe("<>", 2) == "()");
+}
+
+TEST_CASE("append safe: what it has written once it writes again") {
+    std::mt19937 random(11);
+    for (int round = 0; round < 20'000; ++round) {
+        const std::string text = random_bytes(random, random() % 40);
+        const std::size_t limit = random() % 30;
+        const std::string out = safe(text, limit);
+        CHECK(safe(out, limit) == out);
+        CHECK((out.empty() || coppice::detail::is_safe(out)));
+    }
 }
 
 TEST_CASE("append safe: white space and control bytes collapse and none is left at the ends") {

@@ -8,8 +8,10 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -21,6 +23,16 @@ using coppice::PlainWording;
 using coppice::PreviewFacts;
 using coppice::Recognised;
 using coppice::ResultFacts;
+
+struct Terse {
+    static constexpr std::string_view name = "terse";
+    static constexpr std::size_t longest = 9;
+    coppice::Shape shape = coppice::Shape::as_it_was;
+    void result(std::string& out, const ResultFacts&) const { out += "[cleared]"; }
+    void field(std::string& out, const FieldFacts&) const { out += "[cleared]"; }
+    void image(std::string& out, const ResultFacts&) const { out += "[cleared]"; }
+    Recognised recognise(std::string_view) const { return {}; }
+};
 
 template <class Wording = PlainWording>
 std::string result_text(const ResultFacts& facts, const Wording& wording = {}) {
@@ -102,6 +114,65 @@ std::vector<std::string> hostile_texts() {
 std::string repeated(std::string_view piece, std::size_t count) {
     std::string out;
     for (std::size_t i = 0; i < count; ++i) { out += piece; }
+    return out;
+}
+
+// A preview of 60,000 characters with three notable lines.
+std::string lined_preview() {
+    std::string content =
+        std::string(1800, 'h') + "\nerror: 1\n" + std::string(30'000, 'm') + "\nerror: 2\nok\nerror: 3\n";
+    content += std::string(58'800 - content.size(), 'm') + std::string(1200, 't');
+    return preview_text(content, "memory:0a1b");
+}
+
+std::string with(const std::string& text, const std::string& what, const std::string& instead) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.substr(0, at) + instead + text.substr(at + what.size());
+}
+
+// At least so many characters, of all that may matter to a preview.
+std::string random_content(std::mt19937& random, std::size_t characters) {
+    static const std::vector<std::string> pieces = {
+        "\n",
+        "\r\n",
+        "\n\n",
+        " ",
+        "x",
+        "some words of a line",
+        "Error: no such file",
+        "12 passed",
+        "FATAL",
+        "request_id=7",
+        "\xC3\xA9",
+        "\xE2\x82\xAC",
+        "\xF0\x9F\x98\x80",
+        std::string(1, '\0'),
+        "\x1B[31m",
+        "\"\\",
+        "]",
+        "[",
+        "[end of these lines]\n",
+        "\n\n[middle of a tool result left out: 9 of 3009 characters; stored at elsewhere:1]\n\n",
+        "\n\n[middle of a tool result left out: 9 of 3009 characters, with notable lines: 1; stored at "
+        "e]\nerror\n",
+        "\n\n[... 9 chars elided by OpenSwarm; full output at elsewhere:1 ...]\n\n",
+        "Output truncated by OpenSwarm. Full output (4009 chars) saved to elsewhere:1. Ask the user",
+        "<openswarm_platform_note>",
+        "</openswarm_platform_note>\n",
+        "<",
+        "error " + std::string(500, 'l'),
+        "fail " + repeated("\xE2\x82\xAC", 450),
+    };
+    // some texts are mostly long lines, some mostly short ones
+    const std::size_t first = random() % 10;
+    std::string out;
+    std::size_t count = 0;
+    while (count < characters) {
+        const std::string& piece = pieces[random() % 4 == 0 ? first : random() % pieces.size()];
+        out += piece;
+        count += coppice::measure_plain(piece).chars;
+    }
     return out;
 }
 
@@ -266,7 +337,7 @@ TEST_CASE("plain wording: a stub of hostile names is recognised again") {
 }
 
 TEST_CASE("plain wording: no text asks the model for anything") {
-    const std::array<std::string, 3> texts = {
+    const std::array<std::string, 4> texts = {
         result_text({.tool = "T",
                      .identity = "I",
                      .size = coppice::ascii(1),
@@ -281,6 +352,7 @@ TEST_CASE("plain wording: no text asks the model for anything") {
             result_text({.tool = "T", .size = coppice::ascii(1), .images = 1, .documents = 1, .others = 1}),
         field_text({.tool = "T", .field = "F"}) + image_text({.tool = "T", .identity = "I"}),
         preview_text(std::string(9000, '1'), "R"),
+        preview_text(std::string(9000, '1') + "\n1 passed\n" + std::string(9000, '1'), "R"),
     };
     for (const std::string& text : texts) {
         for (const std::string& word : words_of(text)) {
@@ -370,25 +442,58 @@ TEST_CASE("plain wording: ninety kilobytes that begin like a stub are content") 
 }
 
 TEST_CASE("plain wording: a preview is head and tail around one line with number and place") {
-    const std::string content = std::string(2500, 'h') + std::string(56'000, 'm') + std::string(1500, 't');
+    const std::string content = std::string(1800, 'h') + std::string(57'000, 'm') + std::string(1200, 't');
+    const std::string expected =
+        std::string(1800, 'h') +
+        "\n\n[middle of a tool result left out: 57000 of 60000 characters; stored at memory:0a1b]\n\n" +
+        std::string(1200, 't');
+    const bool same = preview_text(content, "memory:0a1b") == expected;
+    CHECK(same);
+}
+
+TEST_CASE("plain wording: lines from between that tell of verdicts stand in a preview") {
+    const std::string content = std::string(1800, 'h') + "\nok\n  12 passed\nok\n" +
+                                std::string(50'000, 'm') + "\nmake: *** Error 2\r\nok\n" +
+                                std::string(1200, 't');
+    const std::string expected = std::string(1800, 'h') + "\n\n[middle of a tool result left out: " +
+                                 std::to_string(content.size() - 3000) + " of " +
+                                 std::to_string(content.size()) +
+                                 " characters, with notable lines: 2; stored at memory:0a1b]\n"
+                                 "12 passed\nmake: *** Error 2\n[end of these lines]\n\n" +
+                                 std::string(1200, 't');
     const std::string preview = preview_text(content, "memory:0a1b");
-    CHECK(preview.substr(0, 2502) == std::string(2500, 'h') + "\n\n");
-    CHECK(preview.substr(preview.size() - 1502) == "\n\n" + std::string(1500, 't'));
-    const std::string line = preview.substr(2502, preview.size() - 2502 - 1502);
-    CHECK(line.front() == '[');
-    CHECK(line.back() == ']');
-    CHECK(line.find("stored at memory:0a1b]") != std::string::npos);
-    CHECK(line.find('\n') == std::string::npos);
-    CHECK(has_one_spelling(line));
+    const bool same = preview == expected;
+    CHECK(same);
+    CHECK(kind_of(preview) == Recognised::Kind::preview);
+}
+
+TEST_CASE("plain wording: what head and tail show is not shown twice") {
+    const std::string content = "error in the head\n" + std::string(60'000, 'm') + "\nerror in the tail";
+    const std::string preview = preview_text(content, "memory:0a1b");
+    CHECK(preview.find("notable") == std::string::npos);
+    CHECK(preview.find("error in the head") == preview.rfind("error in the head"));
+    CHECK(preview.find("error in the tail") == preview.rfind("error in the tail"));
+}
+
+TEST_CASE("plain wording: a preview of nothing but notable lines shows the first and the last of them") {
+    std::string content;
+    for (int i = 10'000; i < 20'000; ++i) { content += "error " + std::to_string(i) + "\n"; }  // 12 each
+    const std::string preview = preview_text(content, "memory:0a1b");
+    // 1,000 characters are 41 lines in the first half and 42 in the rest; the head ends with a line
+    CHECK(preview.find(", with notable lines: 83; stored at memory:0a1b]\nerror 10150\nerror 10151\n") !=
+          std::string::npos);
+    CHECK(preview.find("error 10190\nerror 19858\n") != std::string::npos);
+    CHECK(preview.find("error 19899\n[end of these lines]\n\nerror 19900\n") != std::string::npos);
+    CHECK(kind_of(preview) == Recognised::Kind::preview);
 }
 
 TEST_CASE("plain wording: a preview says how many characters it leaves out") {
     const std::string preview = preview_text(std::string(60'000, 'x'), "memory:0a1b");
-    CHECK(preview.find(" 56000 ") != std::string::npos);
+    CHECK(preview.find(" 57000 ") != std::string::npos);
 }
 
 TEST_CASE("plain wording: a preview is recognised with the size of the whole and its reference") {
-    for (const std::size_t size : {4001U, 17'000U, 60'000U, 1'000'000U}) {
+    for (const std::size_t size : {3001U, 17'000U, 60'000U, 1'000'000U}) {
         const std::string preview = preview_text(std::string(size, 'x'), "memory:0a1b");
         const Recognised found = PlainWording().recognise(preview);
         CHECK(found.kind == Recognised::Kind::preview);
@@ -404,19 +509,47 @@ TEST_CASE("plain wording: a preview of longer characters splits none and is reco
                 std::string(shift, 'a') + repeated(character, 20'000) + std::string(shift, 'z');
             const std::string preview = preview_text(content, "memory:1");
             const std::size_t characters = 20'000 + 2 * shift;
-            CHECK(coppice::first_chars(preview, 2500) == coppice::first_chars(content, 2500));
-            CHECK(coppice::last_chars(preview, 1500) == coppice::last_chars(content, 1500));
+            CHECK(coppice::first_chars(preview, 1800) == coppice::first_chars(content, 1800));
+            CHECK(coppice::last_chars(preview, 1200) == coppice::last_chars(content, 1200));
             CHECK(PlainWording().recognise(preview).kind == Recognised::Kind::preview);
             CHECK(PlainWording().recognise(preview).size.chars == characters);
         }
     }
 }
 
+TEST_CASE("plain wording: a notable line is cut at 400 characters and splits none") {
+    for (const std::string_view character : {"\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) {
+        for (std::size_t shift = 0; shift < 4; ++shift) {
+            const std::string line = "fatal" + std::string(shift, 'x') + repeated(character, 1000);
+            const std::string content =
+                std::string(5000, 'h') + "\n" + line + "\n" + line + "\n" + std::string(5000, 't');
+            const std::string preview = preview_text(content, "memory:1");
+            const std::string cut(coppice::first_chars(line, 400));
+            CHECK(preview.find("lines: 2; stored at memory:1]\n" + cut + "\n" + cut + "\n[end") !=
+                  std::string::npos);
+            CHECK(coppice::detail::is_utf8(preview));
+            CHECK(PlainWording().recognise(preview).size.chars == coppice::measure_plain(content).chars);
+        }
+    }
+}
+
+TEST_CASE("plain wording: a preview of the widest characters is within its bounds and recognised") {
+    const std::string wide = "\xF0\x9F\x98\x80";
+    const std::string line = "error" + repeated(wide, 390) + "\n";
+    const std::string content = repeated(wide, 2000) + "\n" + repeated(line, 9) + repeated(wide, 2000);
+    const std::string reference(PlainWording::reference_limit, 'r');
+    const std::string preview = preview_text(content, reference);
+    const Recognised found = PlainWording().recognise(preview);
+    CHECK(found.kind == Recognised::Kind::preview);
+    CHECK(found.reference == reference);
+    CHECK(preview.size() <= 16'000 + PlainWording::longest);
+}
+
 TEST_CASE("plain wording: a hostile reference stays in its line") {
     for (const std::string& hostile : hostile_texts()) {
         CAPTURE(hostile.substr(0, 40));
         const std::string preview = preview_text(std::string(60'000, 'x'), hostile);
-        const std::string_view line = std::string_view(preview).substr(2502, preview.size() - 2502 - 1502);
+        const std::string_view line = std::string_view(preview).substr(1802, preview.size() - 1802 - 1202);
         CHECK(has_one_spelling(line));
         CHECK(line.size() < 100 + PlainWording::reference_limit);
         CHECK(kind_of(preview) == Recognised::Kind::preview);
@@ -430,26 +563,160 @@ TEST_CASE("plain wording: near misses of a preview are content") {
     CHECK(is_content(preview + "x"));                              // tail too long
     CHECK(is_content(preview.substr(0, preview.size() - 1)));      // tail too short
     CHECK(is_content(preview.substr(0, preview.find("stored"))));  // line cut off
-    CHECK(is_content(preview.substr(0, 2500) + preview));          // two of them
+    CHECK(is_content(preview.substr(0, 1800) + preview));          // two of them
+    CHECK(is_content(preview + preview));
+    CHECK(is_content(preview + std::string(90'000, 'x')));
     std::string zero = preview;
     zero.insert(zero.find("60000"), "0");
     CHECK(is_content(zero));
 }
 
+TEST_CASE("plain wording: a preview with wrong numbers or pieces is content") {
+    const std::string preview = lined_preview();
+    REQUIRE(kind_of(preview) == Recognised::Kind::preview);
+    REQUIRE(PlainWording().recognise(preview).size.chars == 60'000);
+    for (const std::pair<std::string, std::string>& change : std::vector<std::pair<std::string, std::string>>{
+             {"57000 of", "57001 of"},
+             {"57000 of", "057000 of"},
+             {"57000 of", "-57000 of"},
+             {"57000 of", " of"},
+             {"57000 of 60000", "9999999999999999999 of 10000000000000002999"},
+             {"57000 of 60000", "10000000000000000000 of 10000000000000003000"},
+             {"57000 of 60000", "18446744073709551615 of 2999"},
+             {"60000", "59999"},
+             {"60000", "10000000000000000000"},
+             {"60000", "6e4"},
+             {" of ", " Of "},
+             {" characters", " chars"},
+             {"lines: 3", "lines: 2"},
+             {"lines: 3", "lines: 4"},
+             {"lines: 3", "lines: 0"},
+             {"lines: 3", "lines: 03"},
+             {"lines: 3; stored at memory:0a1b]\nerror: 1\nerror: 2\nerror: 3\n",
+              "lines: 0; stored at memory:0a1b]\n"},
+             {"lines: 3", "lines: 10000000000000000000"},
+             {"lines: 3", "lines: 9999999999999999999"},
+             {"lines: 3", "lines: "},
+             {", with notable lines: 3", ""},
+             {", with notable lines: 3", ", with notable lines: 3, with notable lines: 3"},
+             {"; stored at memory:0a1b", ""},
+             {"; stored at memory:0a1b", "; stored at memory:0a1b; stored in memory:\n"},
+             {"memory:0a1b", "memory:[0a1b"},
+             {"memory:0a1b", "memory:0a1b]"},
+             {"memory:0a1b", "<memory>"},
+             {"memory:0a1b", "a  b"},
+             {"memory:0a1b", " a"},
+             {"memory:0a1b", "a\nb"},
+             {"memory:0a1b", "a\"b"},
+             {"memory:0a1b", "m\xC3\xA9mory"},
+             {"memory:0a1b", std::string("a\0b", 3)},
+             {"memory:0a1b", std::string(513, 'r')},
+             {"memory:0a1b]\n", "memory:0a1b"},
+             {"memory:0a1b]\n", "memory:0a1b] "},
+             {"memory:0a1b]\n", "memory:0a1b]\r\n"},
+             {"memory:0a1b]\n", "memory:0a1b]\n\n"},
+             {"error: 2\n", ""},
+             {"error: 2\n", "error: 2\nerror: 2b\n"},
+             {"error: 2\n", "error: 2"},
+             {"error: 2", "error: " + std::string(1000, 'x')},
+             {"error: 2", "error:\n2"},
+             {"[end of these lines]\n", ""},
+             {"[end of these lines]\n", "[end of these lines]"},
+             {"[end of these lines]\n", "[end of these lines]\n[end of these lines]\n"},
+             {"[end of these lines]\n", "[End of these lines]\n"},
+             {"[end of these lines]\n\n", "[end of these lines]\n"},
+             {"[end of these lines]\n\n", "[end of these lines]\n\n\n"},
+         }) {
+        CAPTURE(change.first);
+        CAPTURE(change.second.substr(0, 60));
+        CHECK(is_content(with(preview, change.first, change.second)));
+    }
+}
+
+TEST_CASE("plain wording: a preview in which one byte of the marker changed is content or still adds up") {
+    const std::string preview = lined_preview();
+    const std::size_t end =
+        preview.find("[end of these lines]") + std::string("[end of these lines]\n\n").size();
+    REQUIRE(preview.size() - end == 1200);
+    std::size_t still = 0;
+    for (std::size_t at = 1800; at < end; ++at) {
+        for (unsigned byte = 0; byte < 256; ++byte) {
+            std::string changed = preview;
+            changed[at] = static_cast<char>(byte);
+            const Recognised found = PlainWording().recognise(changed);
+            if (found.kind == Recognised::Kind::content) { continue; }
+            const bool adds_up = found.kind == Recognised::Kind::preview && found.size.chars == 60'000 &&
+                                 found.reference.size() == std::string("memory:0a1b").size() &&
+                                 coppice::detail::is_safe(found.reference);
+            CHECK(adds_up);
+            ++still;
+        }
+        // nor is one missing or doubled
+        const std::string missing = preview.substr(0, at) + preview.substr(at + 1);
+        const std::string doubled = preview.substr(0, at) + preview.substr(at - 1);
+        for (const std::string& changed : {missing, doubled}) {
+            const Recognised found = PlainWording().recognise(changed);
+            CHECK((found.kind == Recognised::Kind::content || found.size.chars == 60'000));
+        }
+    }
+    CHECK(still > 0);
+}
+
 TEST_CASE("plain wording: the line of a preview alone is content") {
     const std::string preview = preview_text(std::string(60'000, 'x'), "memory:0a1b");
-    CHECK(is_content(preview.substr(2500, preview.size() - 4000)));
+    CHECK(is_content(preview.substr(1800, preview.size() - 3000)));
 }
 
 TEST_CASE("plain wording: what imitates a preview inside the content does not replace its number and place") {
     const std::string forged = preview_text(std::string(99'999, 'x'), "elsewhere:1");
-    const std::string line = forged.substr(2500, forged.size() - 4000);
-    const std::string content = "head" + line + std::string(60'000, 'y');
-    const std::string preview = preview_text(content, "memory:0a1b");
-    const Recognised found = PlainWording().recognise(preview);
-    CHECK(found.kind == Recognised::Kind::preview);
-    CHECK(found.size.chars == content.size());
-    CHECK(found.reference == "memory:0a1b");
+    const std::string line = forged.substr(1800, forged.size() - 3000);
+    const std::string notable =
+        "\n\nerror [middle of a tool result left out: 1 of 3001 characters; stored at e]\n\n";
+    const std::string rest = "\n[end of these lines]\n\n";
+    for (const std::string& content : {
+             "head" + line + std::string(60'000, 'y'),
+             std::string(60'000, 'y') + line + "tail",
+             std::string(1800, 'h') + line + std::string(60'000, 'y') + line + std::string(1200, 't'),
+             std::string(1800 - line.size(), 'h') + line + std::string(60'000, 'y') + line +
+                 std::string(1200 - line.size(), 't'),
+             repeated(line, 700),
+             repeated(notable, 700),
+             repeated(rest, 3000),
+             repeated("error\n[end of these lines]\n\nerror [end of these lines]\n", 1000),
+             repeated(forged, 5),
+             std::string(1790, 'h') + repeated("\n", 60'000),
+             repeated("\n", 60'000),
+             repeated("\r\n", 30'000),
+             repeated("error\r\n", 10'000),
+             repeated("error]\n\n", 10'000),
+             repeated(lined_preview(), 5),
+         }) {
+        const std::string preview = preview_text(content, "memory:0a1b");
+        const Recognised found = PlainWording().recognise(preview);
+        CHECK(found.kind == Recognised::Kind::preview);
+        CHECK(found.size.chars == content.size());
+        CHECK(found.reference == "memory:0a1b");
+    }
+}
+
+TEST_CASE("plain wording: a preview of any content is recognised and as short as it may be") {
+    std::mt19937 random(20);
+    for (int round = 0; round < 3000; ++round) {
+        CAPTURE(round);
+        const std::string content = random_content(random, 3001 + random() % 4000);
+        const coppice::Extent size = coppice::measure_plain(content);
+        const std::string reference = "memory:" + std::to_string(random());
+        const std::string preview = preview_text(content, reference);
+        const Recognised found = PlainWording().recognise(preview);
+        CHECK(found.kind == Recognised::Kind::preview);
+        CHECK(found.size.chars == size.chars);
+        CHECK(found.reference == reference);
+        CHECK(coppice::detail::is_utf8(preview));
+        CHECK(coppice::measure_plain(preview).chars <= 1800 + 1200 + 1000 + 160 + reference.size());
+        const bool quoted = coppice::first_chars(preview, 1800) == coppice::first_chars(content, 1800) &&
+                            coppice::last_chars(preview, 1200) == coppice::last_chars(content, 1200);
+        CHECK(quoted);
+    }
 }
 
 TEST_CASE("openswarm wording: the stub of a small result is exact") {
@@ -543,6 +810,67 @@ TEST_CASE("openswarm wording: near misses are content") {
     }
 }
 
+TEST_CASE("openswarm wording: the stub of a stored result says where") {
+    CHECK(result_text<OpenSwarmWording>({.size = coppice::ascii(60'000), .reference = "memory:0a1b"}) ==
+          "[Old tool output cleared by OpenSwarm to keep this long chat inside the model's context window: "
+          "60000 characters from an earlier step; full output at memory:0a1b.]");
+    CHECK(result_text<OpenSwarmWording>({.size = coppice::ascii(1999), .reference = "memory:0a1b"}) ==
+          "[Old result cleared by OpenSwarm: 1999 characters from an earlier step; full output at "
+          "memory:0a1b.]");
+    CHECK(result_text<OpenSwarmWording>(
+              {.size = coppice::ascii(60'000), .images = 1, .reference = "memory:0a1b"}) ==
+          "[Old tool output cleared by OpenSwarm to keep this long chat inside the model's context window: "
+          "60000 characters from an earlier step; full output at memory:0a1b, plus a screenshot.]");
+    for (const std::string& hostile : hostile_texts()) {
+        CAPTURE(hostile.substr(0, 40));
+        for (const std::size_t images : {0U, 1U}) {
+            const std::string stub =
+                result_text<OpenSwarmWording>({.size = coppice::ascii(static_cast<std::size_t>(9e18)),
+                                               .images = images,
+                                               .reference = hostile});
+            CHECK(has_one_spelling(stub));
+            CHECK(stub.size() <= OpenSwarmWording::longest);
+            CHECK(is_stub<OpenSwarmWording>(stub));
+        }
+    }
+}
+
+TEST_CASE("openswarm wording: near misses of a stub that says where are content") {
+    const std::string stub =
+        result_text<OpenSwarmWording>({.size = coppice::ascii(9000), .reference = "memory:0a1b"});
+    REQUIRE(is_stub<OpenSwarmWording>(stub));
+    for (const std::string& reference :
+         {std::string(), std::string(" "), std::string("a  b"), std::string(" a"), std::string("a\nb"),
+          std::string("[a"), std::string("a]"), std::string("<a>"), std::string("a\"b"), std::string("a\\b"),
+          std::string("\xC3\xA9"), std::string("a\0b", 3), std::string(513, 'r')}) {
+        CAPTURE(reference);
+        CHECK(is_content<OpenSwarmWording>(with(stub, "memory:0a1b", reference)));
+    }
+    CHECK(is_content<OpenSwarmWording>(with(stub, "; full output at ", "; Full output at ")));
+    CHECK(is_content<OpenSwarmWording>(with(stub, "; full output at ", ", full output at ")));
+    CHECK(is_content<OpenSwarmWording>(with(stub, ".]", "]")));
+    CHECK(is_content<OpenSwarmWording>(stub + "."));
+}
+
+TEST_CASE("openswarm wording: a reference of nothing but blanks is no place") {
+    for (const std::string_view blank : {"", " ", "\n\t ", "\x1B"}) {
+        CHECK(result_text<OpenSwarmWording>({.size = coppice::ascii(9000), .reference = blank}) ==
+              result_text<OpenSwarmWording>({.size = coppice::ascii(9000)}));
+        CHECK(result_text({.size = coppice::ascii(9000), .reference = blank}) ==
+              result_text({.size = coppice::ascii(9000)}));
+    }
+}
+
+TEST_CASE("wordings: neither takes the other's previews for its own") {
+    const std::string content(60'000, 'x');
+    std::string openswarm;
+    OpenSwarmWording().preview(
+        openswarm, {.content = content, .reference = "memory:1", .size = coppice::ascii(content.size())});
+    CHECK(kind_of<OpenSwarmWording>(openswarm) == Recognised::Kind::preview);
+    CHECK(is_content<PlainWording>(openswarm));
+    CHECK(is_content<OpenSwarmWording>(preview_text(content, "memory:1")));
+}
+
 TEST_CASE("wordings: neither takes the other's stubs for its own") {
     const ResultFacts facts{.tool = "Read", .identity = "/a", .size = coppice::ascii(9001)};
     CHECK(is_content<OpenSwarmWording>(result_text<PlainWording>(facts)));
@@ -581,9 +909,9 @@ TEST_CASE("any wording: it says what the wording behind it says") {
 }
 
 TEST_CASE("any wording: a wording without previews writes none") {
-    const OpenSwarmWording openswarm;
+    const Terse terse;
     std::string out = "as before";
-    CHECK_FALSE(coppice::detail::AnyWording::of(openswarm).preview(out, {.content = "x"}));
+    CHECK_FALSE(coppice::detail::AnyWording::of(terse).preview(out, {.content = "x"}));
     CHECK(out == "as before");
-    static_assert(!coppice::previewing_wording<OpenSwarmWording>);
+    static_assert(!coppice::previewing_wording<Terse>);
 }

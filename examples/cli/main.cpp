@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The `coppice` program: a request body in, a shorter one out.
+// The `coppice` program: a request body in, a shorter one out; a session in, its recap out.
 #include "files.hpp"
 #include "options.hpp"
 #include "outcome.hpp"
 #include "printing.hpp"
+#include "recap.hpp"
 #include "via_dom.hpp"
 #if COPPICE_CLI_WIRE
 #include "via_wire.hpp"
@@ -47,6 +48,15 @@ int run_program(const std::vector<std::string_view>& words) {
     }
     if (options.command == Options::Command::version) {
         coppice_cli::write_file("-", coppice_cli::version_line);
+        return 0;
+    }
+    if (options.command == Options::Command::recap) {
+        const coppice_cli::RecapOutcome outcome =
+            coppice_cli::recap(options, coppice_cli::read_file(options.in));
+        coppice_cli::write_file("-", outcome.text);
+        for (const std::string& note : outcome.notes) {
+            coppice_cli::say(fmt::format("coppice: {}\n", note));
+        }
         return 0;
     }
     const bool body_to_out = options.command == Options::Command::prune;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <optional>
@@ -19,6 +20,7 @@ struct UsageError : std::runtime_error {
 inline constexpr std::string_view usage =
     "usage: coppice prune   [OPTIONS] [IN [OUT]]   shorten a request body\n"
     "       coppice explain [OPTIONS] [IN]         print what prune would do, as a table\n"
+    "       coppice recap   [OPTIONS] [SESSION]    print the recap of a session file\n"
     "\n"
     "  --preset standard|openswarm             default: standard\n"
     "  --dialect auto|anthropic                default: auto\n"
@@ -30,8 +32,15 @@ inline constexpr std::string_view usage =
     "  --cadence every-request|stepped:N       default: the preset's own\n"
     "  --report FILE                           write what was done, as JSON; - is standard output\n"
     "\n"
-    "IN and OUT are files; without them, or with -, standard input and output.\n"
-    "A body that cannot be pruned comes back as it was, with a line on stderr that says why.\n"
+    "of recap, where --preset says whose texts and numbers:\n"
+    "  --branch ID                             default: the session's active branch\n"
+    "  --cutoff ID                             default: the session's own; results up to this message are "
+    "stubs\n"
+    "\n"
+    "IN, OUT and SESSION are files; without them, or with -, standard input and output.\n"
+    "A body that cannot be pruned comes back as it was, and a session that cannot be read gives nothing, "
+    "with a\n"
+    "line on stderr that says why.\n"
     "Exit codes: 0, also for any body; 1 a file cannot be read or written; 2 wrong usage.\n"
     "With --preset openswarm, OSW_HISTORY_PRUNE=off switches pruning off and OSW_HISTORY_PRUNE_DEBUG=1 "
     "prints\n"
@@ -42,7 +51,7 @@ inline constexpr bool has_wire = COPPICE_CLI_WIRE;
 inline constexpr std::string_view version_line = "coppice " COPPICE_VERSION "\n";
 
 struct Options {
-    enum class Command { prune, explain, help, version };
+    enum class Command { prune, explain, recap, help, version };
     enum class Preset { standard, openswarm };
     enum class Via { wire, dom };
 
@@ -53,6 +62,8 @@ struct Options {
     bool every_request = false;
     std::optional<std::size_t> stepped;
     std::string report;
+    std::optional<std::string> branch;  // of a recap, as the next one
+    std::optional<std::string> cutoff;
     std::string in = "-";
     std::string out = "-";
 };
@@ -110,16 +121,19 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
     } else if (name == "--report") {
         if (value.empty()) { throw UsageError("--report needs a file"); }
         options.report = value;
+    } else if (name == "--branch") {
+        options.branch = value;
     } else {
-        throw UsageError("unknown option '" + std::string(name) + "'");
+        options.cutoff = value;
     }
 }
 
-inline bool is_option(std::string_view word) {
-    for (const std::string_view known : {"--preset", "--dialect", "--via", "--cadence", "--report"}) {
-        if (word == known) { return true; }
-    }
-    return false;
+inline bool is_option(Options::Command command, std::string_view word) {
+    const std::vector<std::string_view> of_recap = {"--preset", "--branch", "--cutoff"};
+    const std::vector<std::string_view> of_bodies = {"--preset", "--dialect", "--via", "--cadence",
+                                                     "--report"};
+    const auto& known = command == Options::Command::recap ? of_recap : of_bodies;
+    return std::find(known.begin(), known.end(), word) != known.end();
 }
 
 /// Reads the command line. Both `--option VALUE` and `--option=VALUE` are understood; `--` ends the options.
@@ -130,6 +144,8 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
         options.command = Options::Command::prune;
     } else if (words[0] == "explain") {
         options.command = Options::Command::explain;
+    } else if (words[0] == "recap") {
+        options.command = Options::Command::recap;
     } else if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") {
         return options;
     } else if (words[0] == "--version") {
@@ -142,6 +158,8 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
     bool options_end = false;
     for (std::size_t i = 1; i < words.size(); ++i) {
         const std::string_view word = words[i];
+        const std::size_t equals = word.find('=');
+        const std::string_view name = word.substr(0, equals);
         if (options_end || word == "-" || word.empty() || word[0] != '-') {
             files.push_back(word);
         } else if (word == "--") {
@@ -149,10 +167,10 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
         } else if (word == "--help" || word == "-h") {
             options.command = Options::Command::help;
             return options;
-        } else if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
-            read_option(options, word.substr(0, equals), word.substr(equals + 1));
-        } else if (!is_option(word)) {
-            throw UsageError("unknown option '" + std::string(word) + "'");
+        } else if (!is_option(options.command, name)) {
+            throw UsageError("unknown option '" + std::string(name) + "'");
+        } else if (equals != std::string_view::npos) {
+            read_option(options, name, word.substr(equals + 1));
         } else if (i + 1 < words.size()) {
             read_option(options, word, words[++i]);
         } else {

@@ -7,6 +7,7 @@
 #include <coppice/dialect.hpp>
 #include <coppice/dialects/anthropic.hpp>
 #include <coppice/dom.hpp>
+#include <coppice/elide.hpp>
 #include <coppice/guard.hpp>
 #include <coppice/guards/blank_text.hpp>
 #include <coppice/guards/cache_marks.hpp>
@@ -20,8 +21,11 @@
 #include <coppice/policies.hpp>
 #include <coppice/policy.hpp>
 #include <coppice/preset.hpp>
+#include <coppice/recap.hpp>
 #include <coppice/report.hpp>
 #include <coppice/spill.hpp>
+#include <coppice/tags.hpp>
 #include <coppice/text.hpp>
+#include <coppice/tokens.hpp>
 #include <coppice/transcript.hpp>
 #include <coppice/wording.hpp>

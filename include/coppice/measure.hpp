@@ -6,9 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace coppice {
+
+/// "No such entry", "no limit".
+inline constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 /// What a number counts.
 enum class Unit : std::uint8_t {

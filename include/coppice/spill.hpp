@@ -17,10 +17,12 @@ namespace coppice {
 ///
 /// `reference` names the place of a content without touching the store: a pure function of its arguments, in
 /// printable ASCII. `put` stores the content there, and answers false where it could not: then nothing is
-/// promised and the content stays in the transcript. Storing the same content twice is one entry.
+/// promised and the content stays in the transcript. Storing the same content twice is one entry. A store may have
+/// `bool refers(std::string_view) const`, whether a path or command leads to what it holds: what a call reads back from
+/// there is not stored again.
 ///
 /// Exemplar: MemorySpillStore.
-/// Models: MemorySpillStore.
+/// Models: MemorySpillStore, DiskSpillStore.
 template <class S>
 concept spill_store = requires(S& store, const S& same, std::string_view id, std::string_view content) {
     { same.reference(id, content) } -> std::convertible_to<std::string>;
@@ -34,7 +36,7 @@ public:
     /// Two ids, or one id used twice, never share a reference unless their contents are equal.
     std::string reference(std::string_view id, std::string_view content) const {
         static constexpr char digits[] = "0123456789abcdef";
-        std::string name = "memory:";
+        std::string name(scheme);
         std::uint64_t low = detail::hash_bytes(content, detail::hash_bytes(id));
         std::uint64_t high = detail::hash_bytes(content, low);
         for (std::uint64_t* word : {&high, &low}) {
@@ -56,12 +58,25 @@ public:
         return found->second;
     }
 
+    bool refers(std::string_view text) const {
+        for (std::size_t at = text.find(scheme); at != std::string_view::npos;
+             at = text.find(scheme, at + 1)) {
+            const std::string_view name = text.substr(at + scheme.size(), hash_digits);
+            const bool hash = name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+            if (name.size() == hash_digits && hash) { return true; }
+        }
+        return false;
+    }
+
     std::size_t size() const {
         const std::scoped_lock lock(mutex_);
         return contents_.size();
     }
 
 private:
+    static constexpr std::string_view scheme = "memory:";
+    static constexpr std::size_t hash_digits = 32;
+
     mutable std::mutex mutex_;
     std::map<std::string, std::string, std::less<>> contents_;
 };

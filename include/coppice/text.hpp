@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,10 @@ private:
 };
 
 namespace detail {
+
+constexpr char lower(char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + ('a' - 'A')) : letter;
+}
 
 inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
@@ -90,14 +95,73 @@ constexpr std::size_t utf8_size(std::string_view text) {
     return 0;
 }
 
+/// How many bytes of ASCII the text begins with, in steps of eight: most of most texts, for who has to look at each
+/// character.
+inline std::size_t ascii_run(std::string_view text) {
+    std::size_t at = 0;
+    for (std::uint64_t word = 0; at + 8 <= text.size(); at += 8) {
+        std::memcpy(&word, text.data() + at, 8);
+        if ((word & 0x8080808080808080ULL) != 0) { break; }
+    }
+    return at;
+}
+
 /// Whether all of a text is UTF-8.
-constexpr bool is_utf8(std::string_view text) {
+inline bool is_utf8(std::string_view text) {
     while (!text.empty()) {
-        const std::size_t size = utf8_size(text);
+        const std::size_t run = ascii_run(text);
+        const std::size_t size = run > 0 ? run : utf8_size(text);
         if (size == 0) { return false; }
         text.remove_prefix(size);
     }
     return true;
+}
+
+/// The text with U+FFFD in place of each byte that is part of no character; `scratch` is filled only where there are
+/// any.
+inline std::string_view valid_utf8(std::string_view text, std::string& scratch) {
+    if (is_utf8(text)) { return text; }
+    scratch.clear();
+    while (!text.empty()) {
+        const std::size_t run = ascii_run(text);
+        const std::size_t size = run > 0 ? run : utf8_size(text);
+        scratch += size > 0 ? text.substr(0, size) : std::string_view("\xEF\xBF\xBD");
+        text.remove_prefix(size > 0 ? size : 1);
+    }
+    return scratch;
+}
+
+/// The text with a space for each control character but tabs and line breaks, C1 and the Unicode line separators
+/// included: no line can begin where readers of lines see none. The text is UTF-8 and may stand in `scratch`, which is
+/// filled only where there are any.
+inline std::string_view without_controls(std::string_view text, std::string& scratch) {
+    // how long the control character is that the text begins with; 0 where there is none
+    const auto control = [](std::string_view rest) -> std::size_t {
+        const auto byte = [&](std::size_t i) {
+            return i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0U;
+        };
+        if (byte(0) < 0x20) { return byte(0) != '\t' && byte(0) != '\n' ? 1 : 0; }
+        if (byte(0) == 0x7F) { return 1; }
+        if (byte(0) == 0xC2) { return byte(1) < 0xA0 ? 2 : 0; }
+        return byte(0) == 0xE2 && byte(1) == 0x80 && (byte(2) == 0xA8 || byte(2) == 0xA9) ? 3 : 0;
+    };
+    std::size_t at = 0;
+    while (at < text.size() && control(text.substr(at)) == 0) { ++at; }
+    if (at == text.size()) { return text; }
+    if (text.data() == scratch.data()) {
+        scratch.resize(text.size());
+    } else {
+        scratch = text;
+    }
+    std::size_t end = at;
+    while (at < scratch.size()) {
+        const std::size_t size = control(std::string_view(scratch).substr(at));
+        const bool line_break = scratch[at] == '\r' && at + 1 < scratch.size() && scratch[at + 1] == '\n';
+        if (!line_break) { scratch[end++] = size > 0 ? ' ' : scratch[at]; }
+        at += size > 0 ? size : 1;
+    }
+    scratch.resize(end);
+    return scratch;
 }
 
 inline std::uint32_t hex4(std::string_view digits) {
@@ -406,8 +470,8 @@ inline constexpr auto safe_chars = [] {
     chars[0x7F] = '\0';
     chars['"'] = '\'';
     chars['\\'] = '/';
-    chars['['] = '(';
-    chars[']'] = ')';
+    chars['['] = chars['<'] = '(';
+    chars[']'] = chars['>'] = ')';
     return chars;
 }();
 
@@ -424,8 +488,9 @@ inline bool is_safe(std::string_view text) {
 
 }  // namespace detail
 
-/// Appends at most `limit` characters of `text` as printable ASCII without quotes, backslashes and square
-/// brackets, so that the result has one spelling at any depth of JSON and cannot close the stub it stands in.
+/// Appends at most `limit` characters of `text` as printable ASCII without quotes, backslashes, square and angle
+/// brackets, so that the result has one spelling at any depth of JSON, cannot close the stub it stands in and holds no
+/// tag.
 /// Longer text keeps its head and its tail around "...". White space and everything else unprintable
 /// collapse.
 inline void append_safe(std::string& out, std::string_view text, std::size_t limit) {

@@ -7,16 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <forward_list>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace coppice {
-
-/// "No such entry."
-inline constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 /// A value of the document, as the back end that read it knows it. Nobody else looks inside.
 struct Node {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/elide.hpp>
 #include <coppice/measure.hpp>
 #include <coppice/text.hpp>
 
@@ -136,6 +137,11 @@ private:
     bool ok_ = true;
 };
 
+/// Whether a wording wrote it for a reference, which `append_safe` leaves as it is; nothing where it had none.
+inline bool is_reference(std::string_view text, std::size_t limit) {
+    return text.size() <= limit && (text.empty() || is_safe(text));
+}
+
 }  // namespace detail
 
 /// The neutral default. Each text says tool, size, outcome and what the call named, and nothing that could be
@@ -156,8 +162,10 @@ struct PlainWording {
     static constexpr std::size_t reference_limit = 512;
     static constexpr std::size_t longest = 1200;
     static constexpr char opening = '[';
-    static constexpr std::size_t preview_head_chars = 2500;
-    static constexpr std::size_t preview_tail_chars = 1500;
+    static constexpr std::size_t preview_head_chars = 1800;
+    static constexpr std::size_t preview_tail_chars = 1200;
+    static constexpr std::size_t preview_lines_chars = 1000;  ///< of notable lines from between
+    static constexpr std::size_t preview_line_limit = 400;
 
     Shape shape = Shape::as_it_was;
 
@@ -178,12 +186,9 @@ struct PlainWording {
             append_safe(out, facts.identity, identity_limit);
         }
         if (out.size() == before + 2) { out.resize(before); }
-        line(out, "; first line: ", facts.first_line);
-        if (facts.last_line != facts.first_line) { line(out, "; last line: ", facts.last_line); }
-        if (!facts.reference.empty()) {
-            out += "; stored at ";
-            append_safe(out, facts.reference, reference_limit);
-        }
+        write(out, "; first line: ", facts.first_line, line_limit);
+        if (facts.last_line != facts.first_line) { write(out, "; last line: ", facts.last_line, line_limit); }
+        write(out, "; stored at ", facts.reference, reference_limit);
         out += ']';
     }
 
@@ -206,20 +211,28 @@ struct PlainWording {
         out += ']';
     }
 
-    /// Head and tail of the content around one line that says what is missing and where it is.
+    /// Head and tail of the content; between them what is missing and where it is, and those of the missing lines that
+    /// tell of failures, verdicts and exit codes, which head and tail alone mostly lose.
     void preview(std::string& out, const PreviewFacts& facts) const {
-        const std::string_view head = first_chars(facts.content, preview_head_chars);
-        const std::string_view tail = last_chars(facts.content.substr(head.size()), preview_tail_chars);
-        const std::string_view middle =
-            facts.content.substr(head.size(), facts.content.size() - head.size() - tail.size());
+        const auto [head, middle, tail] =
+            head_and_tail(facts.content, preview_head_chars, preview_tail_chars);
+        const NotableLines notable = notable_lines(middle, preview_lines_chars, preview_line_limit);
         out += head;
         out += preview_open;
         append_number(out, measure_plain(middle).chars);
         out += " of ";
         append_number(out, facts.size.chars);
-        out += " characters; stored at ";
+        out += " characters";
+        if (!notable.lines.empty()) {
+            out += preview_lines;
+            append_number(out, notable.lines.size());
+        }
+        out += preview_place;
         append_safe(out, facts.reference, reference_limit);
-        out += preview_close;
+        out += "]\n";
+        for (const std::string_view line : notable.lines) { out.append(line).append(1, '\n'); }
+        if (!notable.lines.empty()) { out += preview_rest; }
+        out += '\n';
         out += tail;
     }
 
@@ -234,7 +247,9 @@ private:
     static constexpr std::string_view image_open = "[image cleared: ";
     static constexpr std::string_view same_as_later = ", same as a later result";
     static constexpr std::string_view preview_open = "\n\n[middle of a tool result left out: ";
-    static constexpr std::string_view preview_close = "]\n\n";
+    static constexpr std::string_view preview_lines = ", with notable lines: ";
+    static constexpr std::string_view preview_place = "; stored at ";
+    static constexpr std::string_view preview_rest = "[end of these lines]\n";
 
     static void count(std::string& out, std::size_t number, std::string_view what) {
         if (number == 0) { return; }
@@ -245,10 +260,10 @@ private:
         if (number != 1) { out += 's'; }
     }
 
-    static void line(std::string& out, std::string_view label, std::string_view text) {
+    static void write(std::string& out, std::string_view label, std::string_view text, std::size_t limit) {
         const std::size_t before = out.size();
         out += label;
-        append_safe(out, text, line_limit);
+        append_safe(out, text, limit);
         if (out.size() == before + label.size()) { out.resize(before); }
     }
 
@@ -287,23 +302,45 @@ private:
         return scan.done() || (scan.ok() && scan.rest().substr(0, 2) == "; ");
     }
 
-    // Head and tail have the exact lengths that `preview` gives them.
+    // Head and tail have the exact lengths that `preview` gives them, the lines between them no more than theirs.
     static Recognised as_preview(std::string_view text) {
         constexpr std::size_t shown = preview_head_chars + preview_tail_chars;
-        if (text.size() < shown || text.size() > shown * 4 + longest) { return {}; }
+        if (text.size() < shown || text.size() > (shown + preview_lines_chars) * 4 + longest) { return {}; }
         detail::Scanner scan(text.substr(first_chars(text, preview_head_chars).size()));
         std::size_t left_out = 0;
         std::size_t characters = 0;
-        scan.literal(preview_open).number(&left_out).literal(" of ").number(&characters);
-        if (!scan.literal(" characters; stored at ").ok()) { return {}; }
-        const std::size_t close = scan.rest().find(preview_close);
-        if (close == std::string_view::npos || close > reference_limit ||
-            !safe(scan.rest().substr(0, close))) {
+        std::size_t lines = 0;
+        scan.literal(preview_open)
+            .number(&left_out)
+            .literal(" of ")
+            .number(&characters)
+            .literal(" characters");
+        const bool some_lines = scan.try_literal(preview_lines);
+        if (some_lines) { scan.number(&lines); }
+        if (!scan.literal(preview_place).ok() || some_lines != (lines > 0)) { return {}; }
+        const std::string_view reference = scan.rest().substr(0, scan.rest().find(']'));
+        if (!detail::is_reference(reference, reference_limit)) { return {}; }
+        std::string_view rest = scan.rest().substr(reference.size());
+        const std::size_t last_line = end_of_lines(rest, lines + 1);
+        detail::Scanner end(rest.substr(last_line));
+        if (some_lines) { end.literal(preview_rest); }
+        if (rest.substr(0, 2) != "]\n" || !end.literal("\n").ok()) { return {}; }
+        const Extent quoted = measure_plain(rest.substr(2, last_line < 2 ? 0 : last_line - 2));
+        if (quoted.chars > preview_lines_chars || measure_plain(end.rest()).chars != preview_tail_chars ||
+            characters != left_out + shown) {
             return {};
         }
-        const std::string_view tail = scan.rest().substr(close + preview_close.size());
-        if (measure(tail).plain.chars != preview_tail_chars || characters != left_out + shown) { return {}; }
-        return {Recognised::Kind::preview, ascii(characters), scan.rest().substr(0, close)};
+        return {Recognised::Kind::preview, ascii(characters), reference};
+    }
+
+    // behind so many line breaks, or the end
+    static std::size_t end_of_lines(std::string_view text, std::size_t lines) {
+        std::size_t at = 0;
+        while (lines-- > 0 && at < text.size()) {
+            const std::size_t end = text.find('\n', at);
+            at = end == std::string_view::npos ? text.size() : end + 1;
+        }
+        return at;
     }
 };
 static_assert(previewing_wording<PlainWording>);

@@ -135,3 +135,30 @@ TEST_CASE("index: to start anew takes nothing with it, whatever its size") {
         }
     }
 }
+
+TEST_CASE("hash: no change of two neighbouring steps cancels out for every seed") {
+    // the top bit of one step of eight bytes, and in the next what a multiplication and a shift would make of it
+    for (const std::size_t size :
+         {std::size_t{32}, std::size_t{64}, std::size_t{128}, std::size_t{256}, std::size_t{1000}}) {
+        for (const std::size_t distance :
+             {std::size_t{8}, std::size_t{16}, std::size_t{32}, std::size_t{64}}) {
+            for (std::size_t at = 0; at + distance + 8 <= size; at += 8) {
+                std::string text(size, 'a');
+                std::string other = text;
+                const auto flip = [&other](std::size_t byte) {
+                    other[byte] = static_cast<char>(other[byte] ^ '\x80');
+                };
+                flip(at + 7);
+                flip(at + distance + 3);
+                flip(at + distance + 7);
+                int equal = 0;
+                for (std::uint64_t seed = 0; seed < 3; ++seed) {
+                    equal += hash_bytes(text, seed) == hash_bytes(other, seed) ? 1 : 0;
+                }
+                CAPTURE(size);
+                CAPTURE(at);
+                CHECK(equal == 0);
+            }
+        }
+    }
+}

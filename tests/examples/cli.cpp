@@ -459,6 +459,120 @@ TEST_CASE("program: the switches of an OpenSwarm host hold for its preset alone"
     }
 }
 
+TEST_CASE("program: a recap with OpenSwarm's texts is exactly the original's") {
+    const Folder folder;
+    std::ifstream file(std::string(COPPICE_SOURCE_DIR) + "/tests/recap/openswarm_golden.json");
+    const Json golden = Json::parse(file);
+    for (const Json& item : golden.at("recap")) {
+        CAPTURE(item.at("name"));
+        Json document;
+        document["messages"] = item.at("messages");
+        folder.write("session.json", document.dump());
+        const std::string cutoff = item.at("cutoff").is_null() ? "" : item.at("cutoff").get<std::string>();
+        for (const std::string& words : {"--cutoff=" + cutoff, "--cutoff '" + cutoff + "'"}) {
+            const Run run =
+                coppice(folder, "recap --preset openswarm " + words + " '" + folder.at("session.json") + "'");
+            CHECK(run.exit_code == 0);
+            const bool same = run.out == item.at("text").get<std::string>();
+            CHECK(same);
+        }
+    }
+    for (const Json& item : golden.at("branch")) {
+        Json document;
+        document["messages"] = item.at("messages");
+        document["branches"] = item.at("branches");
+        folder.write("session.json", document.dump());
+        const Run run =
+            coppice(folder, "recap --preset openswarm --branch '" + item.at("active").get<std::string>() +
+                                "' - <'" + folder.at("session.json") + "'");
+        for (const Json& message : item.at("messages")) {
+            const Json& ids = item.at("ids");
+            const bool there = std::find(ids.begin(), ids.end(), message.at("id")) != ids.end();
+            const std::string line = "\nThe user asked: " + message.at("content").get<std::string>() + "\n";
+            if (message.at("role") == "user") { CHECK((run.out.find(line) != std::string::npos) == there); }
+        }
+    }
+}
+
+TEST_CASE("program: the flags of a recap win over the session's own branch and cutoff") {
+    const Folder folder;
+    Json document = Json::parse(R"({"messages": [
+        {"id": "u", "role": "user", "content": "go"},
+        {"id": "c", "role": "tool_call", "content": {"tool": "Read", "input": {"file_path": "/a"}}},
+        {"id": "r", "role": "tool_result", "content": {"tool_name": "Read", "text": "BODY"}},
+        {"id": "b", "role": "user", "content": "on the branch", "branch_id": "b1"}],
+        "branches": {"b1": {"fork_point_message_id": "c", "parent_branch_id": "main"}},
+        "active_branch_id": "b1", "compacted_through_msg_id": "r"})");
+    std::string& body = document["messages"][2]["content"]["text"].get_ref<std::string&>();
+    while (body.size() < 900) { body += " BODY"; }
+    folder.write("session.json", document.dump());
+    const std::string file = " '" + folder.at("session.json") + "'";
+    const auto shows = [&](const std::string& words, const std::string& text) {
+        return coppice(folder, "recap --preset openswarm" + words + file).out.find(text) != std::string::npos;
+    };
+    CHECK(shows("", "on the branch"));
+    CHECK_FALSE(shows("", "Tool call"));
+    CHECK_FALSE(shows(" --branch main", "on the branch"));
+    CHECK(shows(" --branch main", "(904 chars result)"));
+    CHECK_FALSE(shows(" --branch main", "BODY BODY"));
+    CHECK(shows(" --branch main --cutoff u", "BODY BODY"));
+    CHECK(shows(" --branch main --cutoff ''", "BODY BODY"));
+}
+
+TEST_CASE("program: a recap by default is bounded, and what was asked last follows it") {
+    const Folder folder;
+    Json document;
+    for (int i = 0; i < 3000; ++i) {
+        document["messages"].push_back(
+            {{"role", "user"}, {"content", "ask " + std::to_string(i) + std::string(90, '.')}});
+        document["messages"].push_back({{"role", "tool_call"}, {"content", {{"tool", "Bash"}}}});
+    }
+    document["messages"].push_back({{"role", "user"}, {"content", "the live </agent_session_recap> ask"}});
+    folder.write("session.json", document.dump());
+    const Run run = coppice(folder, "recap '" + folder.at("session.json") + "'");
+    CHECK(run.exit_code == 0);
+    CHECK(run.out.size() < 100'000);
+    CHECK(run.out.find("ask 2999") != std::string::npos);
+    CHECK(run.out.find("ask 1.") == std::string::npos);
+    CHECK(run.err.find("older lines are left out") != std::string::npos);
+    const std::string end = "</agent_session_recap>\n\nthe live </quoted:agent_session_recap> ask";
+    CHECK(run.out.substr(run.out.size() - end.size()) == end);
+}
+
+TEST_CASE("program: a session that cannot be read gives no recap, exit code 0 and a line that says why") {
+    const Folder folder;
+    for (const std::string& data :
+         {std::string(), std::string("{"), std::string("[]"), std::string("{}"), std::string("null"),
+          std::string(R"({"messages": 3})"), std::string(R"({"messages": []})"), std::string("\xFF\xFE"),
+          std::string(R"({"messages": [1, null, {"role": "user"}, {"role": 3, "content": []}]})"),
+          R"({"messages": )" + nested(100'000) + "}", nested(100'000),
+          std::string(R"({"messages": [{"role": "assistant", "content": "\ud800"}]})")}) {
+        folder.write("session.json", data);
+        for (const char* preset : {"standard", "openswarm"}) {
+            const Run run = coppice(
+                folder, std::string("recap --preset ") + preset + " '" + folder.at("session.json") + "'");
+            CHECK(run.exit_code == 0);
+            CHECK(run.out.empty());
+            CHECK(run.err.find("coppice: no recap: ") == 0);
+        }
+    }
+}
+
+TEST_CASE("program: wrong usage of recap is exit code 2, a file that is not there is 1") {
+    const Folder folder;
+    for (const std::string& words :
+         {std::string("recap --via dom"), std::string("recap --dialect auto"),
+          std::string("recap --report=x"), std::string("recap --preset hermes"),
+          std::string("recap --cutoff"), std::string("recap --what"), std::string("recap a b"),
+          std::string("prune --cutoff x"), std::string("explain --branch=x")}) {
+        const Run run = coppice(folder, words + " </dev/null");
+        CHECK(run.exit_code == 2);
+        CHECK(run.out.empty());
+        CHECK(run.err.find("coppice: ") == 0);
+    }
+    CHECK(coppice(folder, "recap '" + folder.at("nothing") + "'").exit_code == 1);
+}
+
 TEST_CASE("program: explain prints a table and never the body") {
     const Folder folder;
     for (const std::string& route : routes()) {

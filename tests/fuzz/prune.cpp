@@ -2,13 +2,14 @@
 // Pruning of bytes against pruning of a DOM, and against what every body must hold to. The first byte of an input
 // chooses the pipeline and the dialect, the rest is the body.
 //
-//     CXX=clang++ cmake -B build/fuzz && cmake --build build/fuzz --target coppice_fuzz
-//     mkdir -p finds && build/fuzz/tests/fuzz/coppice_fuzz -max_len=4096 -timeout=20 finds tests/fuzz/seeds
+//     CXX=clang++ cmake -B build/fuzz && cmake --build build/fuzz --target coppice_fuzz_prune
+//     mkdir -p finds && build/fuzz/tests/fuzz/coppice_fuzz_prune -max_len=4096 -timeout=20 finds tests/fuzz/seeds/prune
 //
 // `replay.cpp` runs the seeds without libFuzzer.
 #include "json_text.hpp"
 #include "mutate.hpp"
 #include "pipelines.hpp"
+#include "target.hpp"
 
 #include <coppice/coppice.hpp>
 #include <coppice/wire.hpp>
@@ -33,16 +34,11 @@ using coppice::EditRecord;
 using coppice::Report;
 using fuzz::JsonText;
 using fuzz::nowhere;
+using fuzz::require;
 using fuzz::Span;
 using fuzz::Type;
 using fuzz::Value;
 using Json = nlohmann::ordered_json;
-
-void require(bool holds, const char* what) {
-    if (holds) { return; }
-    std::fprintf(stderr, "coppice_fuzz: does not hold: %s\n", what);
-    std::abort();
-}
 
 // What edits two reports tell of, whatever the spelling of the bodies.
 void require_same_decisions(const Report& left, const Report& right) {
@@ -431,6 +427,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     subject.valid = subject.json.read(subject.body);
     fuzz::with_pipeline(data[0] & 0x1FU, [&](const auto& pipeline) { check(subject, pipeline); });
     return 0;
+}
+
+std::vector<std::uint8_t> fuzz::first_bytes() {
+    std::vector<std::uint8_t> bytes;
+    for (unsigned forced : {0x40U, 0x60U}) {
+        for (unsigned i = 0; i < pipeline_count; ++i) {
+            bytes.push_back(static_cast<std::uint8_t>(forced + i));
+        }
+    }
+    return bytes;
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,

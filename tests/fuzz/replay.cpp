@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs the fuzz target over files, without libFuzzer: each with every pipeline, then mutations of each, the same ones
+// Runs a fuzz target over files, without libFuzzer: each with every first byte, then mutations of each, the same ones
 // every time.
 //
-//     coppice_fuzz_replay FOLDER [MUTATIONS]
+//     coppice_replay_TARGET FOLDER [MUTATIONS]
 #include "mutate.hpp"
-#include "pipelines.hpp"
+#include "target.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -22,8 +22,9 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
-                                               unsigned seed);
+extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                                                     std::size_t max_size, unsigned seed);
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t limit);
 
 namespace {
 
@@ -63,10 +64,9 @@ void run_file(const std::filesystem::path& path, unsigned mutations, unsigned se
     current_name = path.string();
     run(input);
     if (input.empty()) { return; }
-    for (std::size_t i = 0; i < 2 * fuzz::pipeline_count; ++i) {
+    for (const std::uint8_t first : fuzz::first_bytes()) {
         std::string chosen = input;
-        const std::size_t forced = i < fuzz::pipeline_count ? 0x40 : 0x60;
-        chosen[0] = static_cast<char>(forced + i % fuzz::pipeline_count);
+        chosen[0] = static_cast<char>(first);
         run(chosen);
     }
     std::vector<std::uint8_t> buffer(max_size);
@@ -76,7 +76,10 @@ void run_file(const std::filesystem::path& path, unsigned mutations, unsigned se
         if (i % 4 == 0 || mutated.size() > max_size) { mutated = input; }
         if (mutated.size() > max_size) { return; }
         std::memcpy(buffer.data(), mutated.data(), mutated.size());
-        const std::size_t size = LLVMFuzzerCustomMutator(buffer.data(), mutated.size(), max_size, seed + i);
+        const std::size_t size =
+            LLVMFuzzerCustomMutator != nullptr
+                ? LLVMFuzzerCustomMutator(buffer.data(), mutated.size(), max_size, seed + i)
+                : LLVMFuzzerMutate(buffer.data(), mutated.size(), max_size);
         mutated.assign(reinterpret_cast<const char*>(buffer.data()), size);
         run(mutated);
     }
@@ -105,7 +108,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fputs("usage: coppice_fuzz_replay FOLDER [MUTATIONS]\n", stderr);
+        std::fputs("usage: coppice_replay_TARGET FOLDER [MUTATIONS]\n", stderr);
         return 2;
     }
     std::signal(SIGABRT, show_current);

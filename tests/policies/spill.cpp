@@ -66,9 +66,11 @@ TEST_CASE("spill: a huge result moves into the store and a preview with head and
     CHECK(fates(p) == "p-");
     const std::string preview = text_of(result_content(p.after, 0));
     const std::string place = place_in(preview);
-    CHECK(preview == content.substr(0, 2500) +
-                         "\n\n[middle of a tool result left out: 56000 of 60000 characters; stored at " +
-                         place + "]\n\n" + content.substr(58'500));
+    const bool same =
+        preview == content.substr(0, 1800) +
+                       "\n\n[middle of a tool result left out: 57000 of 60000 characters; stored at " +
+                       place + "]\n\n" + content.substr(58'800);
+    CHECK(same);
     CHECK(store.get(place) == content);
     CHECK(store.size() == 1);
     CHECK(p.report.by_reason.at(0).reason == "spill");
@@ -187,8 +189,8 @@ TEST_CASE("spill: a preview is cut between characters and holds no more than it 
         CHECK(anthropic_validator::detail::is_utf8(preview));
         const std::size_t open = preview.find("\n\n[middle");
         const std::size_t close = preview.find("]\n\n") + 3;
-        CHECK(coppice::measure(std::string_view(preview).substr(0, open)).plain.chars == 2500);
-        CHECK(coppice::measure(std::string_view(preview).substr(close)).plain.chars == 1500);
+        CHECK(coppice::measure(std::string_view(preview).substr(0, open)).plain.chars == 1800);
+        CHECK(coppice::measure(std::string_view(preview).substr(close)).plain.chars == 1200);
         CHECK(preview.size() <= coppice::Spill<>::smallest + coppice::PlainWording::longest);
         CHECK(preview.find(std::to_string(20'000 + shift) + " characters") != std::string::npos);
     }
@@ -284,6 +286,51 @@ TEST_CASE("spill: the same session twice stores nothing new") {
     const Pruned second = pruned_once(document, coppice::Pipeline{into(store)});
     CHECK(first.after.dump() == second.after.dump());
     CHECK(store.memory.size() == 2);
+}
+
+TEST_CASE("spill: what a call reads back from the store is not stored again") {
+    coppice::MemorySpillStore store;
+    const std::string place = store.reference("call_1", "what it was");
+    Ordered messages = list(user("start"));
+    add_pair(messages, "a", "Read", Ordered{{"file_path", place}}, Ordered(filler(0, 60'000)));
+    add_pair(messages, "b", "Bash", Ordered{{"command", "grep -n error " + place + " | head"}},
+             Ordered(filler(1, 60'000)));
+    add_pair(messages, "c", "Read", Ordered{{"file_path", "/src/memory.c"}}, Ordered(filler(2, 60'000)));
+    add_pair(messages, "d", "Bash", Ordered{{"command", "make"}, {"note", place}},
+             Ordered(filler(3, 60'000)));
+    add_pair(messages, "e", "Bash", Ordered::object(), Ordered(place + filler(4, 60'000)));
+    messages.push_back(assistant("done"));
+    CHECK(fates(pruned(body(messages), coppice::Pipeline{into(store)}, unread_too)) == "--ppp");
+    CHECK(store.size() == 3);
+    // it ages like any other result
+    const Pruned p =
+        pruned(body(messages), coppice::Pipeline{into(store), coppice::KeepRecent<4>{}}, unread_too);
+    CHECK(fates(p) == "s-ppp");
+    CHECK(result_content(p.after, 0) == "[tool result cleared: 60000 characters, ok; Read " + place + "]");
+}
+
+TEST_CASE("spill: a store that does not know what refers to it stores everything") {
+    AskingStore store;
+    const std::string place = store.reference("call_1", "what it was");
+    Ordered messages = list(user("start"));
+    add_pair(messages, "a", "Read", Ordered{{"file_path", place}}, Ordered(filler(0, 60'000)));
+    messages.push_back(assistant("done"));
+    CHECK(fates(pruned(body(messages), coppice::Pipeline{into(store)}, unread_too)) == "p");
+    CHECK(store.memory.size() == 1);
+}
+
+TEST_CASE(
+    "spill: lines between head and tail that tell of failures are in the preview and all is in the store") {
+    coppice::MemorySpillStore store;
+    std::string content =
+        filler(0, 30'000) + "\r\nFAILED tests/a.py::b - AssertionError\r\n" + filler(1, 30'000);
+    const Pruned p = pruned(session({Ordered(content)}), coppice::Pipeline{into(store)}, unread_too);
+    REQUIRE(fates(p) == "p");
+    const std::string preview = text_of(result_content(p.after, 0));
+    CHECK(preview.find(", with notable lines: 1; stored at " + place_in(preview) +
+                       "]\nFAILED tests/a.py::b - AssertionError\n[end of these lines]\n\n") !=
+          std::string::npos);
+    CHECK(store.get(place_in(preview)) == content);
 }
 
 TEST_CASE("spill: defaults and what is too small for a preview") {

@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace coppice {
 
@@ -15,7 +16,7 @@ namespace coppice {
 /// changes        results of text alone that exceed `above`, also those the model has not read yet, since the
 ///                preview depends on nothing but the result
 /// does nothing   without a store; when the store refuses (the content stays); to results with images or
-///                documents; to previews
+///                documents; to previews; to results of calls that read from the store
 ///
 /// Later policies may clear a preview too; the stub then still names the place.
 template <Size Above = Size{50'000}, spill_store Store = MemorySpillStore>
@@ -27,7 +28,7 @@ struct Spill {
     Size above = Above;      ///< joined text
     Store* store = nullptr;  ///< not owned; outlives the call
 
-    /// A preview holds up to 4,000 characters, 16,000 bytes.
+    /// A preview holds up to 4,000 characters, 16,000 bytes, and says where the rest is.
     static constexpr std::size_t smallest = 16'000;
 
     constexpr void validate() const {
@@ -47,6 +48,9 @@ struct Spill {
             const bool preview = !entry.reference.empty();
             if (entry.kind != Kind::result || !text_only || preview || !transcript.exceeds(entry, above)) {
                 continue;
+            }
+            if constexpr (requires { store->refers(std::string_view()); }) {
+                if (store->refers(decoded(entry.identity, id))) { continue; }
             }
             content.clear();
             plan.append_joined_text(i, content);

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <coppice/cadences/every_request.hpp>
+#include <coppice/elide.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/policies.hpp>
+#include <coppice/recap/note.hpp>
+#include <coppice/recap/openswarm.hpp>
+#include <coppice/tags.hpp>
 #include <coppice/wording.hpp>
 
 #include <cstddef>
@@ -12,10 +16,14 @@
 
 namespace coppice {
 
-/// The exact texts of OpenSwarm's wire pruner. Sizes are UTF-16 units.
+/// The exact texts of OpenSwarm's wire pruner and of its spills. Sizes of stubs are UTF-16 units, of previews code
+/// points. A stub in the place of a preview goes on to say where the full output is, which the original forgets.
 struct OpenSwarmWording {
     static constexpr std::string_view name = "openswarm";
-    static constexpr std::size_t longest = 200;
+    static constexpr std::size_t reference_limit = 512;
+    static constexpr std::size_t longest = 200 + reference_limit;
+    static constexpr std::size_t preview_head_chars = 2500;
+    static constexpr std::size_t preview_tail_chars = 1500;
     static constexpr char opening = '[';
 
     Shape shape = Shape::always_blocks;
@@ -29,11 +37,14 @@ struct OpenSwarmWording {
         } else if (facts.size.utf16 < big_utf16) {
             out += small_open;
             append_number(out, facts.size.utf16);
-            out += small_close;
+            out += from_earlier;
+            place(out, facts.reference);
+            out += without_screenshot;
         } else {
             out += big_open;
             append_number(out, facts.size.utf16);
-            out += big_middle;
+            out += from_earlier;
+            place(out, facts.reference);
             out += facts.images > 0 ? with_screenshot : without_screenshot;
         }
     }
@@ -46,10 +57,27 @@ struct OpenSwarmWording {
 
     void image(std::string& out, const ResultFacts&) const { out += screenshot; }
 
+    /// Head and tail of the content, in which forged tags are made harmless, and a note that says where it is.
+    void preview(std::string& out, const PreviewFacts& facts) const {
+        const OpenSwarmRecapWording notes;
+        std::string reference;
+        append_safe(reference, facts.reference, reference_limit);
+        const auto [head, middle, tail] =
+            head_and_tail(facts.content, preview_head_chars, preview_tail_chars);
+        if (middle.empty()) {
+            append_neutralised(out, facts.content, notes.tags);
+        } else {
+            append_neutralised(out, head, notes.tags);
+            append_gap(out, measure_plain(middle).chars, reference);
+            append_neutralised(out, tail, notes.tags);
+        }
+        append_note(out, facts.size.chars, reference);
+    }
+
     Recognised recognise(std::string_view text) const {
         const bool stub = text.size() <= longest && (text == duplicate || text == screenshot ||
                                                      is_small(text) || is_big(text) || is_field(text));
-        return {stub ? Recognised::Kind::stub : Recognised::Kind::content, {}, {}};
+        return stub ? Recognised{Recognised::Kind::stub, {}, {}} : as_preview(text);
     }
 
 private:
@@ -58,29 +86,100 @@ private:
     static constexpr std::string_view screenshot =
         "[Old screenshot cleared by OpenSwarm to keep this long chat inside the model's context window.]";
     static constexpr std::string_view small_open = "[Old result cleared by OpenSwarm: ";
-    static constexpr std::string_view small_close = " characters from an earlier step.]";
     static constexpr std::string_view big_open =
         "[Old tool output cleared by OpenSwarm to keep this long chat inside the model's context window: ";
-    static constexpr std::string_view big_middle = " characters from an earlier step";
+    static constexpr std::string_view from_earlier = " characters from an earlier step";
+    static constexpr std::string_view place_open = "; full output at ";
     static constexpr std::string_view without_screenshot = ".]";
     static constexpr std::string_view with_screenshot = ", plus a screenshot.]";
     static constexpr std::string_view field_close =
         " characters, cleared by OpenSwarm; re-read the file if you need them]";
 
+    static constexpr std::string_view note_open = "Output truncated by OpenSwarm. Full output (";
+    static constexpr std::string_view note_place = " chars) saved to ";
+    static constexpr std::string_view note_close =
+        ". Ask the user or run a follow-up tool call if you need the rest.";
+
+    static void place(std::string& out, std::string_view reference) {
+        const std::size_t before = out.size();
+        out += place_open;
+        append_safe(out, reference, reference_limit);
+        if (out.size() == before + place_open.size()) { out.resize(before); }
+    }
+
+    static void append_gap(std::string& out, std::size_t chars, std::string_view reference) {
+        out += "\n\n[... ";
+        append_number(out, chars);
+        out.append(" chars elided by OpenSwarm; full output at ").append(reference).append(" ...]\n\n");
+    }
+
+    static void append_note(std::string& out, std::size_t chars, std::string_view reference) {
+        std::string body(note_open);
+        append_number(body, chars);
+        body.append(note_place).append(reference).append(note_close);
+        out += "\n\n";
+        append_platform_note(out, body, OpenSwarmRecapWording{});
+    }
+
     static bool is_small(std::string_view text) {
-        return detail::Scanner(text).literal(small_open).number().literal(small_close).done();
+        detail::Scanner scan(text);
+        scan.literal(small_open).number().literal(from_earlier);
+        return ends_with_place(scan, without_screenshot);
     }
     static bool is_big(std::string_view text) {
         detail::Scanner scan(text);
-        scan.literal(big_open).number().literal(big_middle);
-        if (!scan.try_literal(with_screenshot)) { scan.literal(without_screenshot); }
-        return scan.done();
+        scan.literal(big_open).number().literal(from_earlier);
+        return ends_with_place(scan, with_screenshot) || ends_with_place(scan, without_screenshot);
+    }
+
+    // the rest is perhaps a place, and then this
+    static bool ends_with_place(detail::Scanner scan, std::string_view end) {
+        if (!scan.ok() || scan.rest().size() < end.size()) { return false; }
+        std::string_view rest = scan.rest();
+        if (rest.substr(rest.size() - end.size()) != end) { return false; }
+        rest.remove_suffix(end.size());
+        if (rest.empty()) { return true; }
+        if (rest.substr(0, place_open.size()) != place_open) { return false; }
+        const std::string_view reference = rest.substr(place_open.size());
+        return !reference.empty() && detail::is_reference(reference, reference_limit);
+    }
+
+    // What `preview` writes, told by its end: the note names size and place, and the gap before it the same.
+    static Recognised as_preview(std::string_view text) {
+        constexpr std::size_t shown = preview_head_chars + preview_tail_chars;
+        constexpr std::size_t longest_preview = shown * 16 + 2 * longest;
+        if (text.size() < shown || text.size() > longest_preview) { return {}; }
+        const std::size_t note = text.rfind(note_open);
+        if (note == std::string_view::npos) { return {}; }
+        std::size_t characters = 0;
+        detail::Scanner scan(text.substr(note));
+        if (!scan.literal(note_open).number(&characters).literal(note_place).ok() || characters <= shown) {
+            return {};
+        }
+        const std::string_view reference = scan.rest().substr(0, scan.rest().rfind(note_close));
+        if (!detail::is_reference(reference, reference_limit)) { return {}; }
+        std::string expected;
+        append_note(expected, characters, reference);
+        if (text.size() < expected.size() || text.substr(text.size() - expected.size()) != expected) {
+            return {};
+        }
+        const std::string_view quoted = text.substr(0, text.size() - expected.size());
+        if (find_tag(quoted, OpenSwarmRecapWording{}.tags) != std::string_view::npos) { return {}; }
+        expected.clear();
+        append_gap(expected, characters - shown, reference);
+        // forged ones may stand in the head, which is no shorter for what was made harmless
+        const std::size_t gap = quoted.find(expected, first_chars(quoted, preview_head_chars).size());
+        if (gap == std::string_view::npos ||
+            measure_plain(quoted.substr(gap + expected.size())).chars < preview_tail_chars) {
+            return {};
+        }
+        return {Recognised::Kind::preview, ascii(characters), reference};
     }
     static bool is_field(std::string_view text) {
         return detail::Scanner(text).literal("[").number().literal(field_close).done();
     }
 };
-static_assert(wording<OpenSwarmWording>);
+static_assert(previewing_wording<OpenSwarmWording>);
 
 namespace presets {
 
