@@ -212,3 +212,20 @@ TEST_CASE("compaction: trigger, input and estimate go by the estimator that is p
     const coppice::CharsPerToken<4> two{.chars = 2};
     CHECK(Four{.tokens = two}.input(h.view(), 0) == 10'000);
 }
+
+TEST_CASE("compaction: more messages stay as long as they fit the tokens that are to stay") {
+    std::vector<coppice::SessionMessage> history(
+        20, coppice::SessionMessage{.role = coppice::SessionRole::user, .text = "four"});
+    const auto cut = [&](std::size_t messages, std::size_t tokens) {
+        return Compaction<coppice::CharsPerToken<4>>{.keep_messages = messages, .keep_tokens = tokens}.cut(
+            history);
+    };
+    CHECK(cut(6, 0) == 13);
+    CHECK(cut(6, 6) == 13);
+    CHECK(cut(6, 9) == 10);
+    CHECK(cut(0, 9) == 10);
+    CHECK(cut(6, 19) == 0);
+    CHECK(cut(6, 20) == coppice::none);
+    history[15].hidden = true;  // costs nothing
+    CHECK(cut(6, 9) == 9);
+}

@@ -33,6 +33,8 @@ struct Compaction {
     std::size_t percent = 65;       ///< of the window
     std::size_t ceiling = 180'000;  ///< tokens, however large the window
     std::size_t keep_messages = 6;  ///< newest ones that stay behind the cut
+    std::size_t keep_tokens =
+        0;  ///< more of them stay, as long as all that stay have no more tokens than this
     [[no_unique_address]] Tokens tokens{};
 
     constexpr void validate() const {
@@ -53,10 +55,7 @@ struct Compaction {
                       std::size_t cutoff = none) const {
         std::size_t weight = 0;
         for (std::size_t i = cutoff == none ? 0 : cutoff + 1; i < history.size(); ++i) {
-            const SessionMessage& message = history[i];
-            if (message.hidden) { continue; }
-            weight = add_weights(weight, tokens.weight(message.text));
-            weight = add_weights(weight, tokens.weight(message.tool));
+            weight = add_weights(weight, weight_of(history[i]));
         }
         return add_weights(overhead, tokens.tokens(weight));
     }
@@ -65,12 +64,19 @@ struct Compaction {
         return input(history, overhead, cutoff) >= trigger();
     }
 
-    /// The last message before the cut, or `none` where nothing is to be cut. The newest `keep_messages` visible ones
-    /// stay, and a call stays with its result.
+    /// The last message before the cut, or `none` where nothing is to be cut. The newest visible ones stay, at least
+    /// `keep_messages` of them and as many as fit `keep_tokens`, and a call stays with its result.
     std::size_t cut(std::span<const SessionMessage> history) const {
         std::size_t left = keep_messages;
         std::size_t first_kept = history.size();
-        while (left > 0 && first_kept > 0) { left -= history[--first_kept].hidden ? 0U : 1U; }
+        std::size_t weight = 0;
+        while (first_kept > 0) {
+            const SessionMessage& message = history[first_kept - 1];
+            weight = add_weights(weight, weight_of(message));
+            if (left == 0 && (tokens.tokens(weight) > keep_tokens || keep_tokens == 0)) { break; }
+            left -= left == 0 || message.hidden ? 0U : 1U;
+            --first_kept;
+        }
         const std::vector<std::size_t> calls = calls_of_results(history);
         for (std::size_t i = history.size(); i-- > first_kept;) {
             if (calls[i] != none) { first_kept = std::min(first_kept, calls[i]); }
@@ -84,6 +90,11 @@ struct Compaction {
     CompactionEstimate estimate(std::span<const SessionMessage> history, std::string_view sent,
                                 std::size_t overhead) const {
         return {input(history, overhead), add_weights(overhead, tokens_of(tokens, sent))};
+    }
+
+private:
+    std::size_t weight_of(const SessionMessage& message) const {
+        return message.hidden ? 0 : add_weights(tokens.weight(message.text), tokens.weight(message.tool));
     }
 };
 
