@@ -92,13 +92,13 @@ std::string carry_on(const std::filesystem::path& root, const std::string& sessi
 
     // clang-format off
     coppice::DiskSpillStore store(root, {.session = session_id});   // coppice/spill/disk.hpp, for POSIX; root: a folder of its own
-    const coppice::Pipeline spilling{coppice::Spill<coppice::Size{50'000}, coppice::DiskSpillStore>{.store = &store}};
+    const coppice::Pipeline spilling{coppice::Spill{.above = 50'000, .store = &store}};
 
     constexpr coppice::RecapBuilder<> builder;
     history.push_back({.role = coppice::SessionRole::tool_call, .call_id = id, .tool = "Bash", .text = input});  // views of your log
     const coppice::Recap recap = builder.build(history);            // history: std::vector<coppice::SessionMessage>
     if (const auto message = builder.with_message(recap, live)) { send(*message); }  // live: what the user asks now
-    send(coppice::platform_note("The disk is full."));
+    send(builder.note("The disk is full."));
     // clang-format on
     nlohmann::ordered_json body = nlohmann::ordered_json::array();
     return coppice::prune(body, spilling).engaged ? "" : sent;

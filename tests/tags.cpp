@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,8 +70,10 @@ bool is_refused(const FenceTags& tags) {
 struct Piece {
     std::size_t begin = 0;
     std::size_t end = 0;
-    char kind = '?';  // < > / _ a, or a blank
+    char kind = '?';  // < > / _ : a, a blank, \\ or # for other punctuation
     std::vector<std::string> letters{};
+    std::size_t second = 0;  // where it is read otherwise, byte by byte
+    bool unfinished = false;
 };
 
 class Oracle {
@@ -88,13 +91,8 @@ public:
         std::vector<Tag> found;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
             if (pieces_[i].kind != '<') { continue; }
-            std::size_t first = i + 1;
-            while (first < pieces_.size() && (pieces_[first].kind == ' ' || pieces_[first].kind == '/')) {
-                ++first;
-            }
-            if (is_name(first, tags_.note) || is_name(first, tags_.recap)) {
-                found.push_back({pieces_[i], pieces_[first].begin});
-            }
+            const std::set<std::size_t> starts = starts_behind(pieces_[i].end);
+            if (!starts.empty()) { found.push_back({pieces_[i], *starts.begin()}); }
         }
         return found;
     }
@@ -127,11 +125,17 @@ private:
             };
             all('<', {"<", "\uFF1C", "\u00AB", "\u3008", "\u2039", "\u1438", "\u02C2", "\U0001D236"});
             all('>', {">", "\uFF1E", "\u00BB", "\u3009"});
-            all('/', {"/", "\\", "!", "?", "\u2044", "\uFF0F"});
-            all('_', {"_", "-", ".", ":", "\u2014", "\uFF3F"});
-            all(' ', {" ", "\n", "\t", "\x1B", "\x7F", "\u0085", "\u00A0", "\u00AD", "\u2000", "\u200B",
-                      "\u0301", "\uFE0F", "\u3164", "\uFFFD", "\U000E0061"});
-            made["\0"s] = {0, 0, ' ', {}};
+            all('/', {"/", "!", "?", "\u2044", "\uFF0F"});
+            all('_', {"_", "-", ".", "\u2014", "\uFF3F", "\u30FB", "\u2581"});
+            all(':', {":"});
+            all('\\', {"\\"});
+            for (const char c : std::string_view("\"#$%'()*+,;@[]^`{}~")) {
+                made[std::string(1, c)] = {0, 0, '#', {}};
+            }
+            all(' ', {" ",      "\x01",   "\x07",   "\n",         "\t",     "\x1B",   "\x7F",
+                      "\u0085", "\u009B", "\u00A0", "\u00AD",     "\u2000", "\u200B", "\u0301",
+                      "\uFE0F", "\u3164", "\uFFFD", "\U000E0061", "\uE000", "\uFDD0"});
+            for (char c = 0; c < ' '; ++c) { made[std::string(1, c)] = {0, 0, ' ', {}}; }
             for (const char* pair : {"\u0430a", "\u0435e", "\u03BFo", "\u0455s", "\u043Cm", "\u0131i",
                                      "\u13AAa", "\u2113l", "\u1D00a", "\u00EBe"}) {
                 const std::string spelling(pair, std::string_view(pair).size() - 1);
@@ -141,7 +145,7 @@ private:
             made["\u017F"] = {0, 0, 'a', {"s", "f"}};
             made["\uFB06"] = {0, 0, 'a', {"st"}};
             made["\u33C2"] = {0, 0, 'a', {"am"}};
-            made["|"] = {0, 0, 'a', {"l"}};
+            made["|"] = {0, 0, 'a', {"|"}};
             for (char c = 'a'; c <= 'z'; ++c) {
                 const auto index = static_cast<std::uint32_t>(c - 'a');
                 for (const std::string& spelling :
@@ -156,88 +160,246 @@ private:
         return entries;
     }
 
+    bool with_references() const { return tags_.defuse == Defuse::quoted; }
+
+    static Piece known(const std::string& character, std::size_t begin, std::size_t end) {
+        const auto found = table().find(character);
+        Piece piece = found == table().end() ? Piece{} : found->second;
+        piece.begin = begin;
+        piece.end = end;
+        return piece;
+    }
+
     Piece piece(std::size_t at) const {
-        if (tags_.defuse == Defuse::quoted) {
-            for (const char kind : {'<', '/'}) {
-                if (const std::size_t end = escaped(at, kind); end != npos) { return {at, end, kind, {}}; }
-            }
+        const bool backslash = text_[at] == '\\';
+        const bool ampersand = text_[at] == '&' && with_references();
+        if (backslash || ampersand) {
+            std::size_t plain = at + 1;
+            while (backslash && plain < text_.size() && text_[plain] == '\\') { ++plain; }
+            std::size_t end = plain;
+            std::string character = backslash ? from_escape(end) : from_reference(end);
+            if (backslash && character == "&" && with_references()) { character = from_reference(end); }
+            Piece made = known(character, at, end);
+            // one that stands for nothing
+            if (character.empty()) { made.kind = ampersand || end > plain ? '#' : '\\'; }
+            if (character == "none") { made.kind = ' '; }
+            if (made.kind == '<' && !with_references()) { made.kind = '?'; }
+            if (made.kind != '<' && end > plain) { made.second = plain; }
+            return sequence(made, character);
         }
-        // the longest character that is one
+        const Piece made = unescaped(at);
+        return sequence(made, std::string(text_.substr(at, made.end - at)));
+    }
+
+    // the longest character that is one
+    Piece unescaped(std::size_t at) const {
         for (std::size_t size = 4; size > 0; --size) {
             const std::string character(text_.substr(at, size));
             if (character.size() != size || !coppice::detail::is_utf8(character)) { continue; }
             if (coppice::first_chars(character, 1) != character) { continue; }
-            const auto found = table().find(character);
-            Piece known = found == table().end() ? Piece{} : found->second;
-            known.begin = at;
-            known.end = at + size;
-            return known;
+            return known(character, at, at + size);
         }
         return {at, at + 1, ' ', {}};
     }
 
-    // where an escaped bracket or slash ends
-    std::size_t escaped(std::size_t at, char kind) const {
-        std::string rest = lower(std::string(text_.substr(at)));
-        const auto starts = [&](std::string_view word) { return rest.compare(0, word.size(), word) == 0; };
-        const auto end = [&](std::size_t taken) { return text_.size() - rest.size() + taken; };
-        if (starts("\\")) {
-            rest.erase(0, rest.find_first_not_of('\\'));
-            return starts(kind == '<' ? "u003c" : "u002f") ? end(5) : npos;
+    // with what else of an ANSI sequence there is
+    Piece sequence(Piece piece, const std::string& character) const {
+        std::string_view rest = text_.substr(piece.end);
+        const std::size_t introducer = character == "\x1B" ? 1 : 0;
+        if (character != "\u009B" && (character != "\x1B" || !rest.starts_with("["))) { return piece; }
+        rest = rest.substr(introducer, 32);
+        const std::size_t last = rest.find_first_not_of(" !\"#$%'()*+,-./0123456789:;=>?");
+        if (last == npos || static_cast<unsigned char>(rest[last]) > '~' || rest[last] < '@' ||
+            rest[last] == '\\') {
+            piece.unfinished = true;
+        } else {
+            piece.second = piece.end;
+            piece.end += introducer + last + 1;
         }
-        if (!starts("&")) { return npos; }
-        rest.erase(0, 1);
-        while (starts("amp") || starts("#38")) { rest.erase(0, rest.size() > 3 && rest[3] == ';' ? 4 : 3); }
-        using Words = std::initializer_list<std::string_view>;
-        const Words brackets = {"lt;", "lt", "#60;", "#60", "#x3c;", "#x3c"};
-        const Words slashes = {"#47;", "#47", "#x2f;", "#x2f"};
-        for (const std::string_view word : kind == '<' ? brackets : slashes) {
-            if (starts(word)) { return end(word.size()); }
-        }
-        return npos;
+        return piece;
     }
 
-    bool is_name(std::size_t first, std::string_view name) const {
-        const std::string wanted = folded(std::string(name));
-        std::set<std::size_t> states = {0};
-        const auto skip_underscores = [&] {
-            for (const std::size_t state : std::set<std::size_t>(states)) {
-                for (std::size_t to = state; to < wanted.size() && wanted[to] == '_'; ++to) {
-                    states.insert(to + 1);
-                }
-            }
-        };
-        for (std::size_t i = first; i < pieces_.size() && !states.empty(); ++i) {
-            const Piece& now = pieces_[i];
-            std::set<std::size_t> after;
-            if (now.kind == ' ' && i > first) { continue; }
-            if (now.kind == '_' && i > first) {
-                for (const std::size_t state : states) {
-                    if (state < wanted.size() && wanted[state] == '_') { after.insert(state); }
-                }
-            } else if (now.kind == 'a') {
-                for (const std::string& reading : now.letters) {
-                    std::set<std::size_t> kept = states;
-                    for (const char c : folded(reading)) {
-                        std::set<std::size_t> next;
-                        for (const std::size_t state : kept) {
-                            std::size_t from = state;
-                            while (from < wanted.size() && wanted[from] == '_') { ++from; }
-                            if (from < wanted.size() && wanted[from] == c) { next.insert(from + 1); }
-                        }
-                        kept = next;
-                    }
-                    after.insert(kept.begin(), kept.end());
-                }
-            }
-            states = after;
-            const bool goes_on =
-                now.end < text_.size() && std::string_view("abcdefghijklmnopqrstuvwxyz0123456789_")
-                                                  .find(lower(std::string(1, text_[now.end]))) != npos;
-            if (now.kind == 'a' && states.contains(wanted.size()) && !goes_on) { return true; }
-            skip_underscores();
+    // how many digits there are, `most` at most
+    std::size_t digits(std::size_t at, bool hexadecimal, std::size_t most) const {
+        const std::string rest = lower(std::string(text_.substr(at)));
+        const std::size_t count = rest.find_first_not_of(hexadecimal ? "0123456789abcdef" : "0123456789");
+        return std::min(most, count == npos ? rest.size() : count);
+    }
+
+    std::uint32_t value(std::size_t at, std::size_t count, int base) const {
+        std::string number(text_.substr(at, count));
+        number.erase(0, number.find_first_not_of('0'));
+        if (number.empty()) { return 0; }
+        return number.size() > 7 ? 0xFFFFFFFF : static_cast<std::uint32_t>(std::stoul(number, nullptr, base));
+    }
+
+    static std::string character_of(std::uint32_t code) {
+        return code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? "none" : support::utf8(code);
+    }
+
+    bool stands_at(std::size_t at, std::string_view word) const {
+        return lower(std::string(text_.substr(at, word.size()))) == word;
+    }
+
+    // what stands behind backslashes
+    std::string from_escape(std::size_t& at) const {
+        if (at < text_.size() && std::string_view("nrtbf").find(text_[at]) != npos) {
+            ++at;
+            return "\n";
         }
-        return false;
+        const std::string_view rest = text_.substr(at);
+        std::size_t first = at + 1;
+        std::size_t count = rest.starts_with("u")   ? 4
+                            : rest.starts_with("x") ? 2
+                            : rest.starts_with("U") ? 8
+                                                    : 0;
+        if (count == 0) { return {}; }
+        const bool braces = count < 8 && rest.substr(1).starts_with("{");
+        if (braces) { count = digits(++first, true, 8); }
+        if (count == 0 || digits(first, true, count) < count) { return {}; }
+        if (braces && !text_.substr(first + count).starts_with("}")) { return {}; }
+        at = first + count + (braces ? 1 : 0);
+        std::uint32_t code = value(first, count, 16);
+        const std::size_t next = text_.find_first_not_of('\\', at);
+        if (code >= 0xD800 && code < 0xDC00 && next != at && next != npos && text_[next] == 'u' &&
+            digits(next + 1, true, 4) == 4) {
+            const std::uint32_t low = value(next + 1, 4, 16);
+            if (low >= 0xDC00 && low < 0xE000) {
+                code = 0x10000 + ((code - 0xD800) * 0x400) + (low - 0xDC00);
+                at = next + 5;
+            }
+        }
+        return character_of(code);
+    }
+
+    // what stands behind an ampersand
+    std::string from_reference(std::size_t& at) const {
+        static const std::map<std::string, std::string> names = {
+            {"amp", "&"},        {"lt", "<"},         {"shy", "\u00AD"},     {"nbsp", "\u00A0"},
+            {"laquo", "\u00AB"}, {"lang;", "\uFF1C"}, {"lsaquo;", "\u2039"}, {"zwj;", "\u200B"},
+            {"zwnj;", "\u200B"}, {"lowbar;", "_"},    {"sol;", "/"},         {"langle;", "\uFF1C"},
+            {"quot", "\""},      {"colon;", ":"}};
+        if (text_.substr(at).starts_with("#")) {
+            const bool hexadecimal = stands_at(at + 1, "x");
+            const std::size_t first = at + (hexadecimal ? 2 : 1);
+            const int base = hexadecimal ? 16 : 10;
+            const std::size_t count = digits(first, hexadecimal, npos);
+            if (count == 0) { return {}; }
+            std::string character = character_of(value(first, count, base));
+            at = first + count;
+            if (text_.substr(at).starts_with(";")) {
+                ++at;
+            } else {
+                for (std::size_t less = 1; less <= count; ++less) {
+                    const std::string shorter = character_of(value(first, less, base));
+                    if (shorter == "&" || shorter == "/" || known(shorter, 0, 0).kind == '<') {
+                        character = shorter;
+                        at = first + less;
+                        break;
+                    }
+                }
+            }
+            if (character != "&") { return character; }
+        } else {
+            const auto found = std::find_if(names.begin(), names.end(),
+                                            [&](const auto& name) { return stands_at(at, name.first); });
+            if (found == names.end()) { return {}; }
+            at += found->first.size();
+            if (found->first.back() != ';' && text_.substr(at).starts_with(";")) { ++at; }
+            if (found->second != "&") { return found->second; }
+        }
+        const std::size_t behind = at;
+        std::string further = from_reference(at);
+        if (further.empty()) { at = behind; }
+        return further;
+    }
+
+    // Where names begin behind a bracket, empty where none ends: every reading at once.
+    std::set<std::size_t> starts_behind(std::size_t from) const {
+        std::set<std::size_t> starts;
+        const bool note = is_name(from, tags_.note, starts);
+        const bool recap = is_name(from, tags_.recap, starts);
+        return note || recap ? starts : std::set<std::size_t>{};
+    }
+
+    struct State {
+        std::size_t escape;  // the reading is within it up to `until`
+        std::size_t until;
+        std::size_t read;  // letters of the name, `outside` before
+        auto operator<=>(const State&) const = default;
+    };
+    static constexpr std::size_t outside = npos;
+
+    bool is_name(std::size_t from, std::string_view name, std::set<std::size_t>& starts) const {
+        const std::string wanted = folded(std::string(name));
+        bool found = false;
+        std::set<std::size_t> begun;
+        std::size_t last = npos;
+        std::map<std::size_t, std::set<State>> at;
+        at[from].insert({0, 0, outside});
+        while (!at.empty() && at.begin()->first < text_.size()) {
+            const auto [place, states] = *at.begin();
+            at.erase(at.begin());
+            for (const State& state : states) {
+                const bool within = place < state.until;
+                Piece now = within ? known(std::string(1, text_[place]), place, place + 1) : piece(place);
+                if (within && text_[place] == '\x1B') { now.kind = ' '; }
+                const std::size_t begin = within ? state.escape : place;
+                if (now.unfinished && state.read == outside) { begun.insert(begin); }
+                if (!within && now.second != 0) {
+                    // skipped: one that is read on within it
+                    if (text_[place] != '&' || state.read == outside) {
+                        at[now.second].insert({place, now.end, state.read});
+                    }
+                }
+                const bool goes_on =
+                    now.end < text_.size() && std::string_view("abcdefghijklmnopqrstuvwxyz0123456789_")
+                                                      .find(lower(std::string(1, text_[now.end]))) != npos;
+                for (const std::size_t after : advanced(now, state.read, wanted)) {
+                    if (state.read == outside && after != outside) { begun.insert(begin); }
+                    if (after == wanted.size() && now.kind == 'a' && !goes_on && !found) {
+                        found = true;
+                        last = now.end;
+                    }
+                    const bool still = within && now.end < state.until;
+                    at[now.end].insert({still ? state.escape : 0, still ? state.until : 0, after});
+                }
+            }
+        }
+        for (const std::size_t start : begun) {
+            if (start < last) { starts.insert(start); }
+        }
+        return found;
+    }
+
+    static std::set<std::size_t> advanced(const Piece& now, std::size_t read, const std::string& wanted) {
+        const bool before = read == outside;
+        const auto kept = std::set<std::size_t>{read};
+        switch (now.kind) {
+            case ' ':
+            case '\\': return kept;
+            case '/':
+            case '#': return before ? kept : std::set<std::size_t>{};
+            case '_':
+            case ':':
+                if (before) { return now.kind == '_' ? kept : std::set<std::size_t>{}; }
+                return read < wanted.size() && wanted[read] == '_' ? kept : std::set<std::size_t>{};
+            case 'a': break;
+            default: return {};
+        }
+        std::set<std::size_t> after;
+        for (const std::string& reading : now.letters) {
+            std::size_t to = before ? 0 : read;
+            bool fits = true;
+            for (const char c : folded(reading)) {
+                while (to < wanted.size() && wanted[to] == '_') { ++to; }
+                fits = fits && to < wanted.size() && wanted[to] == c;
+                ++to;
+            }
+            if (fits) { after.insert(to); }
+        }
+        if (before && now.letters.front() == "|") { after.insert(outside); }
+        return after;
     }
 
     std::string as_quoted() const {
@@ -248,11 +410,15 @@ private:
     }
 
     std::string as_entity() const {
-        std::map<std::size_t, std::string> instead;  // of the piece that begins there
+        std::vector<Piece> characters;
+        for (std::size_t at = 0; at < text_.size(); at = characters.back().end) {
+            characters.push_back(unescaped(at));
+        }
+        std::map<std::size_t, std::string> instead;  // of the character that begins there
         for (const Tag& tag : tags()) {
             instead[tag.bracket.begin] = "&lt;";
             const bool plain = text_[tag.bracket.begin] == '<';
-            for (const Piece& end : pieces_) {
+            for (const Piece& end : characters) {
                 if (end.begin < tag.bracket.end || end.kind != '>') { continue; }
                 if (plain && text_[end.begin] != '>') { continue; }
                 instead[end.begin] = "&gt;";
@@ -263,7 +429,7 @@ private:
             }
         }
         std::string out;
-        for (const Piece& piece : pieces_) {
+        for (const Piece& piece : characters) {
             const auto found = instead.find(piece.begin);
             out += found != instead.end() ? found->second
                                           : std::string(text_.substr(piece.begin, piece.end - piece.begin));
@@ -286,15 +452,22 @@ public:
         for (std::size_t i = below(4) + 1; i-- > 0;) {
             if (below(3) == 0) { out += noise(); }
             std::string tag = bracket();
-            while (below(3) == 0) { tag += below(2) == 0 ? slash() : blank(); }
+            while (below(3) == 0) {
+                const std::size_t kind = below(3);
+                tag += kind == 0 ? slash() : kind == 1 ? blank() : punctuation();
+            }
             for (const char c : below(2) == 0 ? tags.note : tags.recap) {
                 tag += c == '_' ? separator() : letter(c);
                 if (below(8) == 0) { tag += blank(); }
                 if (below(60) == 0) { tag += noise(); }
             }
-            // no part of a longer character, the rest of which might be another one
+            // no part of a longer character or of a number, the rest of which might be another one
             const std::size_t from = below(8 * tag.size());
-            if (from < tag.size() && static_cast<unsigned char>(tag[from]) < 0x80) { tag.erase(from, 1); }
+            if (from < tag.size() && static_cast<unsigned char>(tag[from]) < 0x80 &&
+                tag.substr(from < 12 ? 0 : from - 12, std::min<std::size_t>(from, 12)).find_first_of("&\\") ==
+                    npos) {
+                tag.erase(from, 1);
+            }
             out += tag;
             if (below(2) == 0) { out += noise(); }
             if (below(2) == 0) { out += one_of({">", ">", "\uFF1E", "\u00BB"}); }
@@ -308,25 +481,41 @@ private:
 
     std::string bracket() {
         if (below(2) == 0) { return "<"; }
-        return one_of({"\uFF1C", "\u00AB", "\u3008", "\u2039", "\u1438", "\u02C2", "\U0001D236", "&lt;",
-                       "&LT", "&#60;", "&amp;lt;", "&amp;amp;#x3C;", "&#x3c", "&#60", "&#38;lt;", "\\u003c",
-                       "\\\\\\u003C"});
+        return one_of({"\uFF1C",   "\u00AB",         "\u3008",         "\u2039",      "\u1438",
+                       "\u02C2",   "\U0001D236",     "&lt;",           "&LT",         "&#60;",
+                       "&amp;lt;", "&amp;amp;#x3C;", "&#x3c",          "&#60",        "&#38;lt;",
+                       "\\u003c",  "&lang;",         "&laquo",         "&#x2039;",    "\\x3c",
+                       "\\u{3c}",  "\\U0000003C",    "\\ud834\\uDE36", "\\u0026#60;", "\\\\\\u003C"});
     }
     std::string slash() {
         return one_of({"/", "\\", "!", "?", "\u2044", "\uFF0F", "\\/", "&#x2F;", "&amp;#47", "\\u002F"});
     }
+    std::string punctuation() {
+        return one_of({"|", "\"", "'",      "(",        "[",       "{",       "%",     "--", "_", "-", ".",
+                       ":", "&",  "&quot;", "&lowbar;", "\\u005f", "\\u0026", "&amp;", "#",  ";", "`", "\\"});
+    }
     std::string blank() {
+        if (below(3) == 0) {
+            return one_of({"\\n",      "\\\\t",   "\\u0001",  "\\u200b",    "\\x07",     "\\u{AD}",
+                           "\\ud800",  "\\",      "\x1B[31m", "\x1B[0;1m",  "\\u001b[K", "\u009B2J",
+                           "&#27;[1A", "\x1B[",   "\x1B[4",   "&shy;",      "&NBSP;",    "&zwj;",
+                           "&zwnj;",   "&#8203;", "&#0",      "&#x999999;", "\uE000",    "\uFDD0"});
+        }
         if (below(12) == 0) { return "\0"s; }
         return one_of({" ", "\n", "\x1B", "\x7F", "\u0085", "\u00A0", "\u00AD", "\u200B", "\u0301", "\uFE0F",
                        "\u3164", "\uFFFD", "\U000E0061", "\x80", "\xFF", "\xE2\x80", "\xC0"});
     }
     std::string separator() {
         if (below(2) == 0) { return "_"; }
-        return one_of({"", "-", ".", ":", "__", "\u2014", "\uFF3F", " ", "- -"});
+        return one_of({"", "-", ".", ":", "__", "\u2014", "\uFF3F", " ", "- -", "\\_", "\\u005f", "&#95;",
+                       "&#x5F", "&lowbar;", "\u30FB", "\u2581", "&colon;"});
     }
     std::string letter(char c) {
         const auto index = static_cast<std::uint32_t>(c - 'a');
-        switch (below(14)) {
+        switch (below(18)) {
+            case 4: return (below(2) == 0 ? "\\u00" : "\\\\x") + hexadecimal(c);
+            case 5: return "&#x" + hexadecimal(c) + ";";
+            case 6: return "&#" + std::to_string(static_cast<int>(c)) + (below(2) == 0 ? ";" : "");
             case 0: return std::string(1, static_cast<char>(c - 32));
             case 1: return support::utf8(0xFF41 + index);
             case 2: return support::utf8(0x1D41A + index);
@@ -345,10 +534,16 @@ private:
             default: return std::string(1, c);
         }
     }
+    static std::string hexadecimal(char c) {
+        constexpr std::string_view all = "0123456789abcdef";
+        const auto byte = static_cast<unsigned char>(c);
+        return {all[byte / 16U], all[byte % 16U]};
+    }
     std::string noise() {
-        return one_of({"<",      "</",     "&",   "&amp;",  "\\",      "a",      "x ",
-                       "\u33C2", ">",      "=",   "\uFF1C", "quoted:", "\u4E2D", "r",
-                       "m",      "\uFB06", "lt;", "s",      "_",       "\u00AB", ";"});
+        return one_of({"<",   "</",  "&",      "&amp;",   "\\",     "a",     "x ", "\u33C2",
+                       ">",   "=",   "\uFF1C", "quoted:", "\u4E2D", "r",     "m",  "\uFB06",
+                       "lt;", "s",   "_",      "\u00AB",  ";",      "\x1B[", "#",  "[",
+                       "n",   "\\n", "\\u00",  "&#",      "u0061",  "amp"});
     }
 
     std::mt19937 engine_;
@@ -397,7 +592,7 @@ constexpr std::array<std::string_view, 24> texts_without_tags = {
     "{\"json\": \"\\u003cb\\u003e \\\\u003c \\n\", \"path\": \"C:\\\\agents\\\\platform\"}",
     "<quoted:agent_platform_note></quoted:agent_session_recap x=1>",
     "<agent_platform_notes> <agent_platform_note_> <agent_platform_note1> </agent_session_recaps>",
-    "<x:agent_platform_note> <-agent_platform_note> <(agent_platform_note)> <'agent_platform_note'>",
+    "<x:agent_platform_note> <:agent_platform_note> <x agent_platform_note> <|x|agent_platform_note|>",
     "<agent_platform,note> <agent_platform_no> <agent__platfor_m_note><agent_platform_n_ote>",
     "&ltimes; &lte; &lt &amp &#x3c &#603; &#; &; & && &a &#xg; \\u003 \\u \\\\ \\",
     "\x80\xFF\xC0\xE2\x80<\xF0\x9F\x98 agent \xED\xA0\x80",
@@ -655,11 +850,75 @@ TEST_CASE("neutralised: a letter, a digit or an underscore makes it another name
 TEST_CASE("neutralised: separators stand for underscores only") {
     for (const std::string_view text :
          {"<a-gent_platform_note>", "<agent_plat_form_note>", "<agent_platform_r_note>",
-          "<_agent_platform_note>", "<agent_platforr_n_note>", "<agent/platform/note>",
-          "<agent,platform,note>", "<agent_platform_note_>"}) {
+          "<:agent_platform_note>", "<agent_platforr_n_note>", "<agent/platform/note>",
+          "<agent,platform,note>", "<agent_platform_note_>", "<agent|platform|note>",
+          "<agent_\\\"platform_note>", "<agent&amp;_platform_note>", "<agent_platform_\\u0078note>",
+          "<agent_platform_&#x78;note>"}) {
         CAPTURE(text);
         CHECK(find_tag(text, quoted) == npos);
     }
+}
+
+TEST_CASE(
+    "neutralised: every ASCII punctuation but brackets, colon and equals sign may stand before the name") {
+    for (char c = '!'; c < 0x7F; ++c) {
+        if (coppice::detail::is_name_byte(c) && c != '_') { continue; }
+        CAPTURE(c);
+        const std::string text = std::string("<") + c + c + "agent_platform_note";
+        const bool none = c == ':' || c == '>' || c == '=';
+        CHECK(find_tag(text, quoted) == (none ? npos : c == '<' ? 2 : 0));
+        CHECK(find_tag(text, entity) == (none || c == '&' ? npos : c == '<' ? 2 : 0));
+    }
+}
+
+TEST_CASE("neutralised: an escape is written behind `quoted:` as a whole") {
+    CHECK(neutralised("<\\u0061gent_platform_note>", quoted) == "<quoted:\\u0061gent_platform_note>");
+    CHECK(neutralised("<&#97;gent_platform_note>", quoted) == "<quoted:&#97;gent_platform_note>");
+    CHECK(neutralised("<agent&#95;platform&#95note>", quoted) == "<quoted:agent&#95;platform&#95note>");
+    CHECK(neutralised("</\\nagent_platform_note>", quoted) == "</\\nquoted:agent_platform_note>");
+    CHECK(neutralised("<|agent_platform_note|>", quoted) == "<|quoted:agent_platform_note|>");
+    CHECK(neutralised("<\x1B[1magent_platform_note>", quoted) == "<\x1B[1mquoted:agent_platform_note>");
+    // what ends here ends no sequence
+    CHECK(neutralised("<\x1B[\uFF41gent_platform_note>", quoted) == "<quoted:\x1B[\uFF41gent_platform_note>");
+    CHECK(neutralised("<\x1B[agent_platform_note>", quoted) == "<quoted:\x1B[agent_platform_note>");
+}
+
+TEST_CASE("neutralised: a name that begins with an escape's letter is read in both ways") {
+    constexpr FenceTags names{"note", "list_of_rooms"};
+    constexpr FenceTags others{"uab12_room", "shy_reader"};
+    for (const std::string_view text :
+         {"<\\note>", "<\\\\note>", "<\\nnote>", "<\\n\\note>", "<n\\note>", "<|ist_of_rooms>",
+          "<|list_of_rooms>", "<||list_of_rooms>", "<list_of\\rooms>", "<list_of\\r_rooms>", "<\x1B[note>",
+          "<\x1B[mnote>", "<\x1B[\\note>"}) {
+        CAPTURE(text);
+        for (const Defuse defuse : {Defuse::quoted, Defuse::entity}) {
+            const FenceTags tags{names.note, names.recap, defuse};
+            CHECK(find_tag(text, tags) == 0);
+            const bool kept = keeps_its_word(std::string(text), tags);
+            CHECK(kept);
+        }
+    }
+    CHECK(neutralised("<\\note>", names) == "<quoted:\\note>");
+    for (const std::string_view text : {"<\\uab12_room>", "<&shy_reader>", "<&shy;shy_reader>"}) {
+        CAPTURE(text);
+        CHECK(find_tag(text, others) == 0);
+    }
+    // a name that goes on with what ends a sequence, in front of itself
+    constexpr FenceTags twice{"uoted_uoted", "list_of_rooms"};
+    for (const std::string& text :
+         {"<\x1B[uoted-uoted>"s, "<\x1B[\uFF55oted-uoted>"s, "<\x1B[;\\u0075oted-uoted>"s}) {
+        const bool kept = keeps_its_word(text, twice);
+        CHECK(kept);
+        CHECK(find_tag(text, twice) == 0);
+    }
+}
+
+TEST_CASE("neutralised: a number is read to its semicolon") {
+    CHECK(find_tag("&#x2F1;agent_platform_note>", quoted) == 0);
+    CHECK(find_tag("&#603;agent_platform_note>", quoted) == npos);
+    CHECK(find_tag("&#60;agent_platform_note>", quoted) == 0);
+    CHECK(find_tag("&#x3cagent_platform_note>", quoted) == 0);
+    CHECK(find_tag("<&#x1" + std::string(3000, '0') + ";agent_platform_note>", quoted) == 0);
 }
 
 TEST_CASE("neutralised: what is there already stays") {
@@ -747,6 +1006,23 @@ TEST_CASE("neutralised: long hostile texts are read once") {
                                                                  {"", "\uFF1Cagent_platform_note\uFF1E"},
                                                                  {"\uFF1Cagent_platform_note", "\u00BB<"},
                                                                  {"", "&lt;agent_session_recap"},
+                                                                 {"", "<\\n"},
+                                                                 {"<", "\\n"},
+                                                                 {"<", "\\\\u200b"},
+                                                                 {"<", "\\ud834"},
+                                                                 {"<", "\\ud834\\\\"},
+                                                                 {"<", "\x1B["},
+                                                                 {"<", "\x1B[0m"},
+                                                                 {"<\x1B[", "0"},
+                                                                 {"<", "&shy;"},
+                                                                 {"<", "&#1"},
+                                                                 {"<&#1", "1"},
+                                                                 {"<&#60", "1"},
+                                                                 {"<", "|"},
+                                                                 {"<", "|\u0301"},
+                                                                 {"", "<|"},
+                                                                 {"", "<a\\u0067"},
+                                                                 {"", "<\\u0061gent_platform_note"},
                                                                  {"<agent_platform_note", "<"}}) {
         CAPTURE(hostile.head);
         CAPTURE(hostile.piece);

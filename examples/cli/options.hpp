@@ -168,7 +168,7 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
             options.command = Options::Command::help;
             return options;
         } else if (!is_option(options.command, name)) {
-            throw UsageError("unknown option '" + std::string(name) + "'");
+            throw UsageError("'" + std::string(name) + "' is no option of " + std::string(words[0]));
         } else if (equals != std::string_view::npos) {
             read_option(options, name, word.substr(equals + 1));
         } else if (i + 1 < words.size()) {

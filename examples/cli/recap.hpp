@@ -5,9 +5,11 @@
 #include "options.hpp"
 
 #include <coppice/recap.hpp>
+#include <coppice/text.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,14 +45,26 @@ RecapOutcome recap(const Builder& builder, const coppice::Session& session) {
     return outcome;
 }
 
+// What a parser takes: bytes that are no UTF-8 and halves of surrogate pairs, which tools cut into logs, as U+FFFD.
+inline std::string readable(std::string_view file) {
+    std::string scratch;
+    std::string json(coppice::detail::valid_utf8(file, scratch));
+    for (std::size_t at = json.find('\\'); at != std::string::npos; at = json.find('\\', at)) {
+        const auto unit = coppice::detail::next_unit(std::string_view(json).substr(at));
+        if (unit.lone_surrogate) { json.replace(at + 2, 4, "fffd"); }
+        at += unit.length;
+    }
+    return json;
+}
+
 }  // namespace detail
 
 /// Prints what a session file comes to; what is wrong with the data is said, never an error.
 inline RecapOutcome recap(const Options& options, std::string_view file) {
     // before parsing: ordered_json copies values, and so calls itself once a level, when an object grows
     if (depth_of(file) > 1000) { return {.notes = {"no recap: the session is nested too deeply for a DOM"}}; }
-    const auto document = nlohmann::ordered_json::parse(file, nullptr, false);
-    if (document.is_discarded()) { return {.notes = {"no recap: not valid JSON"}}; }
+    const auto document = nlohmann::ordered_json::parse(detail::readable(file), nullptr, false);
+    if (document.is_discarded()) { return {.notes = {"no recap: not JSON that a DOM can hold"}}; }
     const bool openswarm = options.preset == Options::Preset::openswarm;
     coppice::Session session(document, openswarm ? coppice::none : coppice::Session::default_longest_string);
     if (!session.why().empty()) { return {.notes = {"no recap: " + std::string(session.why())}}; }

@@ -107,8 +107,9 @@ constexpr bool check_list() {
 
 /// Finds texts that are our own, so that nothing takes them for content. Previews are looked for only where
 /// the pipeline writes some.
-inline void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool previews,
-                                std::string& scratch) {
+template <class Knows>
+void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool previews, Knows knows,
+                         std::string& scratch) {
     for (Entry& entry : transcript.all()) {
         for (const Field& field : transcript.fields_of(entry)) {
             if (entry.cleared || !wording.may_be_stub(field.text)) { continue; }
@@ -128,7 +129,7 @@ inline void recognise_own_texts(Transcript& transcript, const AnyWording& wordin
             } else if (found.kind == Recognised::Kind::preview && entry.part_count == 1) {
                 // as it stands in the document, where it is spelled there as it reads
                 const std::size_t at = text.raw().find(found.reference);
-                if (found.reference.empty()) { continue; }
+                if (found.reference.empty() || !knows(found.reference)) { continue; }
                 entry.reference = at == std::string_view::npos
                                       ? transcript.keep(found.reference)
                                       : Text(text.raw().substr(at, found.reference.size()));
@@ -192,7 +193,11 @@ public:
     /// this; `coppice::plan` and `coppice::prune` are the calls for a document.
     void run(Workspace& workspace) const {
         const detail::AnyWording wording = detail::AnyWording::of(the_wording());
-        detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...),
+        const auto knows = [this](std::string_view reference) {
+            return std::apply([&](const Parts&... part) { return (knows_preview(part, reference) && ...); },
+                              parts_);
+        };
+        detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...), knows,
                                     workspace.text);
         const auto guards = all_guards();
         workspace.transcript.set_horizon(find_horizon(workspace, wording, guards));
@@ -248,6 +253,12 @@ private:
             if constexpr (requires { part.validate(); }) { part.validate(); }
         };
         std::apply([&](const Parts&... part) { (check(part), ...); }, parts_);
+    }
+
+    template <class P>
+    static bool knows_preview(const P& part, std::string_view reference) {
+        if constexpr (preview_knowing_policy<P>) { return part.knows(reference); }
+        return true;
     }
 
     const auto& the_cadence() const {

@@ -60,6 +60,7 @@ public:
         ceiling_.reset();
         horizon_ = transcript.horizon();
         measured_ = 0;
+        withdrawn_ = 0;
         open_size_ = newer_size_ = {};
     }
 
@@ -228,6 +229,7 @@ public:
     /// Takes a promise back: the content could not be stored, so nothing may say that it was.
     void withdraw_spill(std::size_t entry) {
         const Decision old = decisions_[entry];
+        ++withdrawn_;
         undo(entry);
         decisions_[entry] = Decision{.first_duplicate = old.first_duplicate};
         if (old.fate == Fate::stub && old.original == none) { clear(entry, old.reason); }
@@ -243,6 +245,8 @@ public:
         }
         decisions_[entry].next_duplicate = old.next_duplicate;
     }
+    /// How many promises were taken back.
+    std::size_t withdrawn() const { return withdrawn_; }
     bool spilled(std::size_t entry) const { return decisions_[entry].reference_size != 0; }
     std::string_view reference(std::size_t entry) const {
         return std::string_view(texts_).substr(decisions_[entry].reference_at,
@@ -598,6 +602,7 @@ private:
     // behind.
     std::size_t horizon_ = 0;
     std::size_t measured_ = 0;
+    std::size_t withdrawn_ = 0;
     Extent open_size_{};
     Extent newer_size_{};
     std::vector<Node> replaced_;

@@ -56,6 +56,12 @@ concept committing_policy = policy<P> &&
     { p.commit(transcript, plan, entry) } -> std::same_as<bool>;
 };
 
+/// A policy that can tell whether a preview in the transcript is one that it wrote.
+template <class P>
+concept preview_knowing_policy = policy<P> && requires(const P& p, std::string_view reference) {
+    { p.knows(reference) } -> std::same_as<bool>;
+};
+
 namespace detail {
 
 /// Clears the results that belong to a policy, all but the newest `keep`. What could not be cleared anyway takes no

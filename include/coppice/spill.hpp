@@ -19,7 +19,8 @@ namespace coppice {
 /// printable ASCII. `put` stores the content there, and answers false where it could not: then nothing is
 /// promised and the content stays in the transcript. Storing the same content twice is one entry. A store may have
 /// `bool refers(std::string_view) const`, whether a path or command leads to what it holds: what a call reads back from
-/// there is not stored again.
+/// there is not stored again; and `bool holds(std::string_view reference) const`: a preview that names another place is
+/// a text like any other.
 ///
 /// Exemplar: MemorySpillStore.
 /// Models: MemorySpillStore, DiskSpillStore.
@@ -66,6 +67,11 @@ public:
             if (name.size() == hash_digits && hash) { return true; }
         }
         return false;
+    }
+
+    bool holds(std::string_view reference) const {
+        const std::scoped_lock lock(mutex_);
+        return contents_.find(reference) != contents_.end();
     }
 
     std::size_t size() const {

@@ -164,6 +164,36 @@ inline std::string_view without_controls(std::string_view text, std::string& scr
     return scratch;
 }
 
+/// The text without its ANSI control sequences (ECMA-48 5.4: ESC, '[', parameters, a final byte), colours for the most
+/// part. It may stand in `scratch`, which is filled only where there are any.
+inline std::string_view without_ansi(std::string_view text, std::string& scratch) {
+    constexpr std::string_view begin = "\x1B[";
+    constexpr std::size_t longest = 64;
+    if (text.find(begin) == std::string_view::npos) { return text; }
+    if (text.data() == scratch.data()) {
+        scratch.resize(text.size());
+    } else {
+        scratch = text;
+    }
+    std::size_t end = 0;
+    for (std::size_t at = 0; at < scratch.size();) {
+        if (std::string_view(scratch).substr(at, begin.size()) == begin) {
+            std::size_t last = at + begin.size();
+            while (last < scratch.size() && last - at < longest && scratch[last] >= 0x20 &&
+                   scratch[last] < 0x40) {
+                ++last;
+            }
+            if (last < scratch.size() && scratch[last] >= 0x40 && scratch[last] < 0x7F) {
+                at = last + 1;
+                continue;
+            }
+        }
+        scratch[end++] = scratch[at++];
+    }
+    scratch.resize(end);
+    return scratch;
+}
+
 inline std::uint32_t hex4(std::string_view digits) {
     std::uint32_t value = 0;
     for (const char digit : digits) {

@@ -546,7 +546,8 @@ TEST_CASE("program: a session that cannot be read gives no recap, exit code 0 an
           std::string(R"({"messages": 3})"), std::string(R"({"messages": []})"), std::string("\xFF\xFE"),
           std::string(R"({"messages": [1, null, {"role": "user"}, {"role": 3, "content": []}]})"),
           R"({"messages": )" + nested(100'000) + "}", nested(100'000),
-          std::string(R"({"messages": [{"role": "assistant", "content": "\ud800"}]})")}) {
+          std::string(R"({"messages": [{"role": "assistant", "content": "\ud800"}]})"),
+          std::string(R"({"messages": [{"role": "user", "content": 1e999}]})")}) {
         folder.write("session.json", data);
         for (const char* preset : {"standard", "openswarm"}) {
             const Run run = coppice(
@@ -556,6 +557,17 @@ TEST_CASE("program: a session that cannot be read gives no recap, exit code 0 an
             CHECK(run.err.find("coppice: no recap: ") == 0);
         }
     }
+}
+
+TEST_CASE("program: what tools cut into a session's texts does not lose the session") {
+    const Folder folder;
+    folder.write("session.json",
+                 R"({"messages": [{"role": "user", "content": "a\ud83d \\ud83d b\ud83d\ude00 c"},)"
+                 "{\"role\": \"tool_result\", \"content\": \"x\xF0\x9F\"}]}");
+    const Run run = coppice(folder, "recap '" + folder.at("session.json") + "'");
+    CHECK(run.exit_code == 0);
+    CHECK(run.out.find("The user asked: a\uFFFD \\ud83d b\U0001F600 c\n") != std::string::npos);
+    CHECK(run.out.find("Result: x\uFFFD\uFFFD\n") != std::string::npos);
 }
 
 TEST_CASE("program: wrong usage of recap is exit code 2, a file that is not there is 1") {

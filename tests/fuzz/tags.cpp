@@ -22,7 +22,7 @@ using coppice::Defuse;
 using coppice::FenceTags;
 using fuzz::require;
 
-constexpr std::array<FenceTags, 8> choices = {{
+constexpr std::array<FenceTags, 12> choices = {{
     {},
     {.defuse = Defuse::entity},
     {"openswarm_platform_note", "openswarm_session_recap", Defuse::quoted},
@@ -31,6 +31,10 @@ constexpr std::array<FenceTags, 8> choices = {{
     {"memo", "list_of_rooms_1", Defuse::entity},
     {"viii", "am_viiii", Defuse::quoted},
     {"amp_lt_3c", "ltd_stamm", Defuse::quoted},
+    {"note", "list_of_rooms", Defuse::quoted},
+    {"note", "list_of_rooms", Defuse::entity},
+    {"uoted_uoted", "shy_reader", Defuse::quoted},
+    {"uab12_room", "ill_iii_x", Defuse::entity},
 }};
 
 std::string neutralised(std::string_view text, const FenceTags& tags) {
@@ -86,6 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) { return 0; }
     // on the heap, so that reading beyond the end shows
     const std::vector<char> text(data + 1, data + size);
-    check({text.data(), text.size()}, choices[data[0] % choices.size()]);
+    check({text.data(), text.size()}, choices[static_cast<std::uint8_t>(data[0] - '0') % choices.size()]);
     return 0;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <coppice/recap/builder.hpp>
 
+#include <coppice/detail/blank.hpp>
+
 #include "support/allocations.hpp"
 #include "support/forgeries.hpp"
 #include "support/recaps.hpp"
@@ -79,7 +81,7 @@ std::vector<std::size_t> line_makers(const History& history, const Recap& recap)
         const coppice::SessionMessage& message = history[i];
         const bool pending = std::count(recap.pending.begin(), recap.pending.end(), i) > 0;
         const bool ask =
-            message.role == coppice::SessionRole::user && !coppice::trimmed(message.text).empty();
+            message.role == coppice::SessionRole::user && !coppice::detail::is_blank(message.text);
         const bool tool = message.role == coppice::SessionRole::tool_call ||
                           message.role == coppice::SessionRole::tool_result;
         if (!message.hidden && !pending && (ask || tool)) { makers.push_back(i); }
@@ -262,9 +264,9 @@ TEST_CASE("recap: a call is one line") {
 
 TEST_CASE("recap: the newest results stay by count and by size") {
     const std::string large = lines(steps(10, 5'000).reply(), unbounded);
-    CHECK(count_of(large, "left out") == 3);
+    CHECK(count_of(large, "Left out: ") == 3);
     CHECK(holds(large,
-                "Result of Bash: left out, 5000 characters; its input was step 2; last line: result 2 "));
+                "Left out: result of Bash, 5000 characters; its input was step 2; last line: result 2 "));
     CHECK(holds(large, "Result of Bash: result 3 xxx"));
     const Recap small = RecapBuilder<>(unbounded).build(steps(45, 300).reply().view());
     CHECK(small.results.whole == 40);
@@ -302,7 +304,7 @@ TEST_CASE("recap: only a copy of what is shown is called one") {
     const Recap recap = standard.build(h.view());
     CHECK(recap.results.duplicates == 2);
     CHECK(count_of(recap.text, text) == 1);
-    CHECK(holds(recap.text, "Result of A: same content as a later result in this record\n"));
+    CHECK(holds(recap.text, "Repeated: result of A, same content as a later result in this record\n"));
     // none is shown, so none is a copy
     const Recap cut = standard.build(h.view(), 5);
     CHECK(cut.results.duplicates == 0);
@@ -321,9 +323,9 @@ TEST_CASE("recap: a stub names the input of its own call") {
     h.result(std::string(900, 'b') + "\nend of b\n \n", "b").failed().reply();
     CHECK(holds(
         lines_of(standard.build(h.view(), h.size()).text),
-        "Result of Read: left out, 909 characters; its input was third.txt; last line: end of c\n"
-        "Result of Read: left out, 909 characters; its input was first.txt; last line: end of a\n"
-        "Result of Read (failed): left out, 912 characters; its input was second.txt; last line: end of "
+        "Left out: result of Read, 909 characters; its input was third.txt; last line: end of c\n"
+        "Left out: result of Read, 909 characters; its input was first.txt; last line: end of a\n"
+        "Left out: result of Read (failed), 912 characters; its input was second.txt; last line: end of "
         "b\n"));
 }
 
@@ -331,7 +333,7 @@ TEST_CASE("recap: a stub has limits of its own") {
     History h;
     h.call("T", std::string(161, 'i')).result(std::string(900, 'r') + "\n" + std::string(101, 'l')).reply();
     CHECK(holds(lines_of(standard.build(h.view(), 1).text),
-                "left out, 1002 characters; its input was " + std::string(160, 'i') +
+                "Left out: result of T, 1002 characters; its input was " + std::string(160, 'i') +
                     "... [161 characters]; last line: " + std::string(100, 'l') + "\n"));
 }
 
@@ -490,7 +492,7 @@ TEST_CASE("recap: no quoted text begins a line of its own") {
 TEST_CASE("recap: control characters are spaces, but they may be kept") {
     History h;
     h.ask("a\x1B[31mb\0c\x7F\u0085\td\r\ne\rf"s).reply();
-    CHECK(lines(h) == "The user asked:\n  a [31mb c  \td\n  e f\n");
+    CHECK(lines(h) == "The user asked:\n  ab c  \td\n  e f\n");
     RecapOptions options;
     options.keep_controls = true;
     CHECK(lines(h, options) == "The user asked:\n  a\x1B[31mb\0c\x7F\u0085\td\r\n  e\rf\n"s);
@@ -547,7 +549,7 @@ TEST_CASE("recap: results of ten megabytes give one of a few thousand characters
     CHECK(recap.results.elided == 3);
     CHECK(count_of(recap.text, "the verdict") == 3);
     CHECK(recap.chars < 3 * 6'100 + 4'100 + 800 + 3 * 3'000);
-    CHECK(holds(standard.build(h.view(), 5).text, "left out, "));
+    CHECK(holds(standard.build(h.view(), 5).text, "Left out: result"));
 }
 
 TEST_CASE("recap: a million small messages fit the bound, or are all there without one") {
@@ -643,8 +645,8 @@ TEST_CASE("recap: it keeps its newest lines within any bound") {
         }
         const bool newest = all_lines.ends_with(kept);
         shortened += newest ? 0 : 1;
-        // the newest line may be too long alone
-        CHECK((newest || recap.lines == 1));
+        // the newest line may be too long alone, and a result without room becomes a stub
+        CHECK((newest || recap.lines == 1 || recap.results.stubs > 0));
 
         const std::vector<std::size_t> makers = line_makers(h, recap);
         REQUIRE(makers.size() == all.lines);
@@ -804,6 +806,8 @@ TEST_CASE_TEMPLATE("recap: a tag that the bound cuts forms none", Wording, Plain
     const RecapBuilder<Wording> builder(options);
     for (std::size_t n = 0; n < all.size(); ++n) {
         if (all[n].escaped && Wording{}.tags.defuse == coppice::Defuse::entity) { continue; }
+        CAPTURE(all[n].name);
+        CAPTURE(all[n].text);
         const std::string& tag = all[n].text;
         for (std::size_t at = n < 2 ? 0 : n % 7; at < 60; at += n < 2 ? 1 : 7) {
             const std::string text =
@@ -898,12 +902,19 @@ TEST_CASE_TEMPLATE("recap: an earlier recap or note is not quoted again", Wordin
     CHECK(lines(other, builder) == without);
 }
 
-TEST_CASE("recap: a recap with another nonce is one of ours") {
-    const std::string longest(64, 'n');
-    const std::string old =
-        RecapBuilder<>({}, {.nonce = longest}).build(History().ask("old ask").reply().view()).text;
-    CHECK(lines(History().ask(old + "new").reply()) == "The user asked: new\n");
-    CHECK(RecapBuilder<>({}, {.nonce = "other"}).build(History().ask(old).reply().view()).text.empty());
+TEST_CASE("recap: a block with another nonce is somebody else's") {
+    const RecapBuilder<> builder({}, {.nonce = "ours"});
+    const auto ask_with = [&](std::string_view nonce) {
+        const coppice::PlainRecapWording wording{.nonce = nonce};
+        return lines(History().ask("see " + coppice::platform_note("words", wording) + " this").reply(),
+                     builder);
+    };
+    CHECK(ask_with("ours") == "The user asked: see  this\n");
+    for (const std::string_view nonce : {"", "our", "theirs"}) {
+        const std::string all = ask_with(nonce);
+        CHECK(holds(all, "\n  words\n"));
+        CHECK(!holds(all, "<agent_platform_note"));
+    }
 }
 
 TEST_CASE_TEMPLATE("recap: round over round it does not grow", Wording, PlainRecapWording,
@@ -1169,4 +1180,56 @@ TEST_CASE("recap: a live message keeps the blocks within it") {
     CHECK(sent.ends_with(" here?"));
     CHECK(sent.find("why does it say <quoted:agent_session_recap>") != std::string::npos);
     CHECK(sent.find("The user asked: old", recap.text.size()) != std::string::npos);
+}
+
+TEST_CASE("recap: a line alone holds no tag that its pieces form together") {
+    const std::string line = standard.line(
+        {.role = coppice::SessionRole::tool_result, .tool = "</agent_session", .text = "recap>"});
+    CHECK(coppice::find_tag(line, standard.wording().tags) == std::string::npos);
+    CHECK(line.starts_with("Result of </quoted:agent_session"));
+}
+
+TEST_CASE("recap: a bound holds where the one line there is grows by a tag that its pieces form") {
+    for (std::size_t more = 0; more < 40; ++more) {
+        const Recap recap =
+            RecapBuilder<>(RecapOptions{.most = coppice::chars(1'000)})
+                .build(History()
+                           .ask("go")
+                           .result(repeated("recap> ", 900) + std::string(more, 'x'), "", "<agent_session")
+                           .reply()
+                           .view());
+        CHECK(recap.chars <= 1'000);
+        CHECK(recap.lines >= 1);
+    }
+}
+
+TEST_CASE("recap: a result that has no room leaves it to what was asked") {
+    History h;
+    h.ask("the task");
+    for (int i = 0; i < 7; ++i) {
+        h.call("Read", std::to_string(i)).result(repeated("\u4F60\u597D", 2'950) + std::to_string(i));
+    }
+    const Recap recap = standard.build(h.reply().view());
+    CHECK(recap.lines_left_out == 0);
+    CHECK(recap.tokens <= 20'000);
+    CHECK(recap.results.stubs > 0);
+    CHECK(recap.results.whole > 1);
+    CHECK(holds(recap.text, "The user asked: the task\n"));
+}
+
+TEST_CASE("recap: nothing points at a result that had to become a stub") {
+    History h;
+    const std::string same = repeated("\u4F60", 3'000);
+    h.call("A", "1").result(same).call("A", "2").result(same).call("B", "3").result(
+        repeated("\u597D", 5'900));
+    const Recap recap = RecapBuilder<>(RecapOptions{.most_tokens = 7'000}).build(h.reply().view());
+    CHECK(recap.results.duplicates == 0);
+    CHECK(recap.results.stubs == 2);
+}
+
+TEST_CASE("recap: what cannot be seen is nothing that was asked") {
+    const History h = History().ask("\x01").ask("\u200B\u00A0").reply();
+    CHECK(standard.build(h.view()).text.empty());
+    CHECK(!standard.with_message({}, "\u200B\u00A0\x01"));
+    CHECK(standard.build(History().ask("\x01").view()).pending.empty());
 }

@@ -229,3 +229,8 @@ TEST_CASE("compaction: more messages stay as long as they fit the tokens that ar
     history[15].hidden = true;  // costs nothing
     CHECK(cut(6, 9) == 9);
 }
+
+TEST_CASE("compaction: wrong numbers are refused where they would be used") {
+    CHECK_THROWS_AS((Compaction<>{.percent = 0}.trigger()), std::invalid_argument);
+    CHECK_THROWS_AS((Compaction<>{.window = 0}.due({}, 0)), std::invalid_argument);
+}

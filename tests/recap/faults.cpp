@@ -172,12 +172,12 @@ TEST_CASE("B59: a failure stays one, however short its line is") {
     History h;
     const std::string log = std::string(9'000, 'E') + "\nmake: *** [all] Error 2\n";
     h.step("Bash", "make", log).failed().step("Bash", "make", log).step("Bash", "make", log).failed().reply();
-    CHECK(count_of(lines(h), "Result of Bash (failed): same content") == 1);
+    CHECK(count_of(lines(h), "Repeated: result of Bash (failed), same content") == 1);
     CHECK(count_of(lines(h), "Result of Bash (failed):\n") == 1);
     CHECK(count_of(lines(h), "Result of Bash:\n") == 1);
     const std::string stubs = lines(h, h.size());
-    CHECK(count_of(stubs, "Result of Bash (failed): left out, ") == 2);
-    CHECK(count_of(stubs, "Result of Bash: left out, ") == 1);
+    CHECK(count_of(stubs, "Left out: result of Bash (failed), ") == 2);
+    CHECK(count_of(stubs, "Left out: result of Bash, ") == 1);
     CHECK(count_of(stubs, "last line: make: *** [all] Error 2\n") == 3);
 }
 
@@ -408,7 +408,7 @@ TEST_CASE("B99: a stub names what was read, asks for nothing, and the freshest r
     CHECK(
         count_of(
             old,
-            R"(Result of Read: left out, 5002 characters; its input was {"path": "src/main.cpp"}; last line: })") ==
+            R"(Left out: result of Read, 5002 characters; its input was {"path": "src/main.cpp"}; last line: })") ==
         3);
     for (const std::string_view order : {"again", "re-read", "reread", "re-run", "if needed", "use "}) {
         CHECK(!holds(lower_case(old), order));
@@ -461,7 +461,8 @@ TEST_CASE("B100: a cut between a call and its result leaves the stub its input")
     h.ask("x").call("Read", "src/main.cpp", "t").result(std::string(900, 'r'), "t").reply();
     for (const std::size_t cutoff : {1U, 2U}) {
         const std::string all = lines(h, cutoff);
-        CHECK(holds(all, "Tool used: Read, with src/main.cpp\nResult of Read"));
+        const char* const result = cutoff == 1 ? "Result of Read" : "Left out: result of Read";
+        CHECK(holds(all, std::string("Tool used: Read, with src/main.cpp\n") + result));
     }
     CHECK(holds(lines(h, 2), "its input was src/main.cpp"));
     CHECK(coppice::Compaction<>{.keep_messages = 2}.cut(h.view()) == 0);
@@ -476,7 +477,8 @@ TEST_CASE("B101: a fork whose point is gone takes nothing newer than itself") {
             {"id": "m3", "role": "user", "content": "three"}, {"id": "m4", "role": "assistant", "content": "x"},
             {"id": "d2", "role": "assistant", "content": "x", "branch_id": "d"}
         ]})");
-    const coppice::SessionHistory history = coppice::Session(document).history();
+    const coppice::Session session(document);
+    const coppice::SessionHistory history = session.history();
     CHECK(history.branch.unknown_fork_point);
     CHECK(lines_of(builder.build(history.messages).text) == "The user asked: one\nThe user asked: child\n");
 }

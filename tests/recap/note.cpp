@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -89,4 +90,11 @@ TEST_CASE("platform note: what is no UTF-8 is replaced and NUL stays") {
     const std::string note = coppice::platform_note("a\xFF\0b\xE4\xBD"s);
     CHECK(is_valid_utf8(note));
     CHECK(note.find("a\uFFFD\0b\uFFFD\uFFFD\n</"s) != std::string::npos);
+}
+
+TEST_CASE("note: a wording with wrong values is refused") {
+    CHECK_THROWS_AS(coppice::platform_note("x", coppice::PlainRecapWording{.nonce = "a b\">"}),
+                    std::invalid_argument);
+    CHECK_THROWS_AS(coppice::platform_note("x", coppice::PlainRecapWording{.tags = {.note = "No Good>"}}),
+                    std::invalid_argument);
 }

@@ -104,12 +104,12 @@ TEST_CASE("recap wording: a stub names tool, input, length, last line and failur
                    .last_line = "2 failed",
                    .chars = 12'345,
                    .error = true}) ==
-          "Result of Bash (failed): left out, 12345 characters; its input was make; last line: 2 failed");
-    CHECK(line_of({.kind = Kind::stub, .chars = 7}) == "Result: left out, 7 characters");
+          "Left out: result of Bash (failed), 12345 characters; its input was make; last line: 2 failed");
+    CHECK(line_of({.kind = Kind::stub, .chars = 7}) == "Left out: result, 7 characters");
     CHECK(line_of({.kind = Kind::duplicate, .tool = "Bash", .input = "make", .chars = 7}) ==
-          "Result of Bash: same content as a later result in this record");
+          "Repeated: result of Bash, same content as a later result in this record");
     CHECK(line_of({.kind = Kind::duplicate, .error = true}) ==
-          "Result (failed): same content as a later result in this record");
+          "Repeated: result (failed), same content as a later result in this record");
 }
 
 TEST_CASE("recap wording: several lines stand indented below their label") {
@@ -118,7 +118,7 @@ TEST_CASE("recap wording: several lines stand indented below their label") {
     CHECK(line_of({.kind = Kind::result, .text = "a\n", .tool = "T"}) == "Result of T:\n  a\n  ");
     CHECK(line_of({.kind = Kind::call, .text = "a\nb", .tool = "T"}) == "Tool used: T, with\n  a\n  b");
     CHECK(line_of({.kind = Kind::stub, .input = "a\nb", .last_line = "c", .chars = 1}) ==
-          "Result: left out, 1 character; its input was\n  a\n  b; last line: c");
+          "Left out: result, 1 character; its input was\n  a\n  b; last line: c");
 }
 
 TEST_CASE("recap wording: gaps tell how much is not there") {
@@ -178,4 +178,11 @@ TEST_CASE("recap wording: a nonce changes nothing but the opening tag") {
     const std::string bare_text = coppice::RecapBuilder<>{}.build(h.view()).text;
     const std::string text = coppice::RecapBuilder<>({}, {.nonce = "n1"}).build(h.view()).text;
     CHECK(text == "<agent_session_recap id=\"n1\">" + bare_text.substr(bare_text.find('\n')));
+}
+
+TEST_CASE("recap wording: a result says where its full content is stored") {
+    CHECK(line_of({.kind = Kind::result, .text = "x", .tool = "T", .reference = "store/a.txt"}) ==
+          "Result of T, stored at store/a.txt: x");
+    CHECK(line_of({.kind = Kind::stub, .tool = "T", .reference = "store/a.txt", .chars = 7}) ==
+          "Left out: result of T, 7 characters; stored at store/a.txt");
 }

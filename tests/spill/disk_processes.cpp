@@ -57,8 +57,10 @@ TEST_CASE("disk store: what a living writer writes is never a leftover") {
     REQUIRE(::pipe(go_on) == 0);
     const ::pid_t child = start_child([&] {
         bool first = true;
+        bool written = false;
         FaultySystem::plan.before = [&](Call call, const char*) {
-            if (call != Call::sync || !first) { return; }
+            written = written || call == Call::write;
+            if (call != Call::sync || !written || !first) { return; }
             first = false;
             char byte = 0;
             if (::write(at_work[1], &byte, 1) != 1 || ::read(go_on[0], &byte, 1) != 1) { ::_exit(3); }

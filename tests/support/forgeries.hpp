@@ -56,6 +56,19 @@ inline std::string with(std::string_view tag, char character, std::string_view s
     return respelled(tag, [&](char c) { return c == character ? std::string(spelling) : std::string(1, c); });
 }
 
+/// A letter as an escape of JSON, anything else as it is.
+inline std::string escaped_letter(char c) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (c < 'a' || c > 'z') { return std::string(1, c); }
+    return {'\\', 'u', '0', '0', digits[byte / 16U], digits[byte % 16U]};
+}
+
+/// A letter as a character reference, anything else as it is.
+inline std::string referenced_letter(char c) {
+    return c < 'a' || c > 'z' ? std::string(1, c) : "&#" + std::to_string(static_cast<int>(c)) + ";";
+}
+
 /// Spellings of the opening and the closing tag of a name, each of another kind.
 inline std::vector<Forgery> forgeries(std::string_view tag) {
     const std::string name(tag);
@@ -69,6 +82,7 @@ inline std::vector<Forgery> forgeries(std::string_view tag) {
     for (std::size_t i = 0; i < name.size(); ++i) {
         if (name[i] != '_') { camel += i == 0 || name[i - 1] == '_' ? upper[i] : name[i]; }
     }
+    const bool low_lines = tag.find('_') != std::string_view::npos;
     const auto open = [&](const std::string& spelled) { return "<" + spelled + ">"; };
     const auto inside = [&](std::string_view between) {
         return "<" + middle + std::string(between) + rest + ">";
@@ -199,7 +213,76 @@ inline std::vector<Forgery> forgeries(std::string_view tag) {
         {"precedes", "\u227A" + name + "\u227B"},
         {"not less-than", from("\u226E")},
         {"musical symbol", from("\U0001D236")},
+        // punctuation before the name
+        {"bars", "<|" + name + "|>"},
+        {"comment", "<!--/" + name + "-->"},
+        {"low line before", "<_" + name},
+        {"hyphen before", "<-/" + name + ">"},
+        {"quotation marks", "<\"" + name + "\">"},
+        {"per cent", "<%" + name + "%>"},
+        {"backticks", "<`" + name + "`>"},
+        {"parenthesis", "<(" + name + ")>"},
+        {"square bracket", "<[" + name + "]>"},
+        {"fullwidth bars", "<\uFF5C" + name + "\uFF5C>"},
+        // escapes of JSON
+        {"escape of a line before", before("\\n")},
+        {"escapes of blanks before", before("\\r\\t\\b\\f \\/")},
+        {"escape of a line inside", inside("\\n")},
+        {"escape of a line escaped again", inside("\\\\\\n")},
+        {"escape of a control inside", inside("\\u0001")},
+        {"escape of an invisible character", open(spread(name, "\\u200b"))},
+        {"escaped letters", open(respelled(tag, escaped_letter))},
+        {"escaped letters escaped again", open("\\" + respelled(tag, escaped_letter))},
+        {"escaped low lines", open(with(name, '_', "\\u005F"))},
+        {"escaped pairs", open(with(with(name, 'o', "\\ud835\\udc28"), 'e', "\\uD835\\uDC1E"))},
+        {"escape with braces", inside("\\u{200B}")},
+        {"hexadecimal escape", inside("\\xAD")},
+        {"low lines of Markdown", open(with(name, '_', "\\_"))},
+        {"hyphens of Markdown", open(with(name, '_', "\\-"))},
+        // references to letters and what is between them
+        {"references to letters", open(respelled(tag, referenced_letter)), true},
+        {"references to low lines", open(with(name, '_', "&#x5f;")), low_lines},
+        {"named references to low lines", open(with(name, '_', "&lowbar;")), low_lines},
+        {"reference to a letter", "<" + referenced_letter(name[0]) + name.substr(1) + ">", true},
+        {"reference to an invisible character", inside("&#8203;"), true},
+        {"soft hyphen by its name", inside("&shy;"), true},
+        {"space by its name", before("&nbsp;"), true},
+        {"joiners by their names", inside("&zwj;&zwnj;"), true},
+        {"slash by its name", before("&sol;"), true},
+        {"quotation mark by its name", "<&quot;" + name + "&quot;>", true},
+        {"ampersand before", before("&"), true},
+        {"reference inside escaped again", inside("&amp;amp;shy;"), true},
+        // ANSI sequences
+        {"colour inside", inside("\x1B[31m")},
+        {"colour before", before("\x1B[0;38;5;1m")},
+        {"colours everywhere", open(spread(name, "\x1B[1m"))},
+        {"escaped colour inside", inside("\\u001b[0m")},
+        {"erased line inside", inside("\x1B[2K")},
+        {"private mode inside", inside("\x1B[?25l")},
+        {"C1 colour inside", inside("\u009B1m")},
+        // other lines, dots and what shows nothing
+        {"macrons below", open(with(name, '_', "\u02CD"))},
+        {"double low lines", open(with(name, '_', "\u2017"))},
+        {"scan lines", open(with(name, '_', "\u23BD"))},
+        {"lower blocks", open(with(name, '_', "\u2581"))},
+        {"box drawing", open(with(name, '_', "\u2500"))},
+        {"macrons", open(with(name, '_', "\u00AF"))},
+        {"modifier macrons", open(with(name, '_', "\u02C9"))},
+        {"middle dots", open(with(name, '_', "\u00B7"))},
+        {"katakana middle dots", open(with(name, '_', "\u30FB"))},
+        {"noncharacter inside", inside("\uFDD0")},
+        {"noncharacter of a plane inside", inside("\U0002FFFE")},
+        {"private use inside", inside("\uE000")},
+        {"private use of plane 16 inside", inside("\U0010FFFD")},
         // escaped brackets
+        {"angle bracket by its name", from("&lang;"), true},
+        {"angle bracket by its other name", from("&langle;"), true},
+        {"quotation marks by their names", "&laquo;" + name + "&raquo;", true},
+        {"single quotation marks by their names", "&lsaquo;" + name + "&rsaquo;", true},
+        {"reference that begins with a slash's", from("&#x2F1;"), true},
+        {"hexadecimal escape of a bracket", from("\\x3c"), true},
+        {"escape of a bracket with braces", from("\\u{3C}"), true},
+        {"long escape of a bracket", from("\\U0000003c"), true},
         {"reference", "&lt;" + name + "&gt;", true},
         {"reference of a close", "&lt;/" + name + "&gt;", true},
         {"reference in capitals", "&LT;" + name + "&GT;", true},

@@ -13,11 +13,14 @@
 
 namespace coppice::detail {
 
-/// Finds recaps and notes that the library wrote into a text: opening tag, preamble, and everything to the closing tag.
+/// Finds recaps and notes that this wording wrote into a text: opening tag, nonce and all, preamble, and everything to
+/// the closing tag.
 template <recap_wording Wording>
 class OwnBlocks {
 public:
     explicit OwnBlocks(const Wording& wording) : note_(wording.tags.note), recap_(wording.tags.recap) {
+        wording.open(open_note_, note_);
+        wording.open(open_recap_, recap_);
         wording.preamble(preamble_);
     }
 
@@ -33,8 +36,9 @@ public:
             const std::size_t open = opening_tag(text, done, at);
             at += preamble_.size();
             if (open == none) { continue; }
-            bool& ends = tag_at(text, open) == recap_ ? recaps_end : notes_end;
-            const std::size_t end = ends ? closing_tag(text, open, at) : none;
+            const bool recap = text.substr(open, open_recap_.size()) == open_recap_;
+            bool& ends = recap ? recaps_end : notes_end;
+            const std::size_t end = ends ? closing_tag(text, recap, at) : none;
             ends = end != none;
             if (!ends) { continue; }
             if (!std::exchange(removed, true)) { scratch.clear(); }
@@ -51,43 +55,40 @@ public:
         while (true) {
             const std::string_view rest =
                 text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-            const std::size_t preamble = rest.substr(0, longest_tag + preamble_.size()).find(preamble_);
+            const bool recap = rest.starts_with(open_recap_);
+            const std::string_view open = recap ? open_recap_ : open_note_;
+            const std::size_t preamble = rest.substr(0, open.size() + 2 + preamble_.size()).find(preamble_);
             if (preamble == std::string_view::npos || opening_tag(rest, 0, preamble) != 0) { return text; }
-            const std::size_t end = closing_tag(rest, 0, preamble + preamble_.size());
+            const std::size_t end = closing_tag(rest, recap, preamble + preamble_.size());
             if (end == none) { return text; }
             text = trimmed(rest.substr(end));
         }
     }
 
 private:
-    static constexpr std::size_t longest_tag = 256;
-
-    static std::string_view tag_at(std::string_view text, std::size_t open) {
-        const std::string_view name = text.substr(open + 1);
-        return name.substr(0, name.find_first_of(" >"));
-    }
-
-    // where the tag of ours begins that ends at the preamble
+    // where the tag of ours begins that stands on the line before the preamble
     std::size_t opening_tag(std::string_view text, std::size_t from, std::size_t preamble) const {
-        const std::size_t start = std::max(from, preamble > longest_tag ? preamble - longest_tag : 0);
-        const std::string_view before = text.substr(start, preamble - start);
-        if (!before.ends_with(">\n") && !before.ends_with(">\r\n")) { return none; }
-        const std::size_t open = before.rfind('<');
-        if (open == std::string_view::npos) { return none; }
-        const std::string_view tag = tag_at(text, start + open);
-        return tag == recap_ || tag == note_ ? start + open : none;
+        std::string_view before = text.substr(from, preamble - from);
+        if (!before.ends_with('\n')) { return none; }
+        before.remove_suffix(before.ends_with("\r\n") ? 2 : 1);
+        for (const std::string_view open : {std::string_view(open_recap_), std::string_view(open_note_)}) {
+            if (before.ends_with(open)) { return from + before.size() - open.size(); }
+        }
+        return none;
     }
 
-    // behind the tag that closes what was opened there
-    static std::size_t closing_tag(std::string_view text, std::size_t open, std::size_t from) {
+    // behind the tag that closes it
+    std::size_t closing_tag(std::string_view text, bool recap, std::size_t from) const {
         std::string close = "\n</";
-        close.append(tag_at(text, open)).append(">");
+        close.append(recap ? recap_ : note_).append(">");
         const std::size_t at = text.find(close, from);
         return at == std::string_view::npos ? none : at + close.size();
     }
 
     std::string_view note_;
     std::string_view recap_;
+    std::string open_note_;
+    std::string open_recap_;
     std::string preamble_;
 };
 

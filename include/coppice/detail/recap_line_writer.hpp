@@ -55,6 +55,7 @@ public:
         RecapLine line{.kind = RecapLine::Kind::result,
                        .tool = safe_tool_,
                        .call_tool = known.tool,
+                       .reference = reference_of(message),
                        .chars = chars,
                        .error = message.error};
         if (fate != ResultFate::whole) {
@@ -70,6 +71,7 @@ public:
             line = {.kind = RecapLine::Kind::result,
                     .tool = line.tool,
                     .call_tool = line.call_tool,
+                    .reference = line.reference,
                     .error = line.error};
         }
         text_.clear();
@@ -102,6 +104,8 @@ public:
     }
 
 private:
+    static constexpr std::size_t reference_chars = 512;
+
     struct Call {
         std::string tool{};
         std::string input{};
@@ -139,6 +143,12 @@ private:
         harmless(text_, out);
     }
 
+    std::string_view reference_of(const SessionMessage& message) {
+        text_ = beginning(message.reference, reference_chars);
+        to_one_line(text_);
+        return harmless(text_, safe_reference_);
+    }
+
     std::string_view last_line_of(const SessionMessage& message) {
         text_ = beginning(last_line(message.text), std::min(options_.last_line_chars, limit_));
         return harmless(text_, safe_last_line_);
@@ -149,10 +159,10 @@ private:
         return first_chars(valid(first_chars(text, most)), most);
     }
 
-    // Valid UTF-8, and of control characters only tabs and line breaks.
+    // Valid UTF-8, without colours, and of control characters only tabs and line breaks.
     std::string_view valid(std::string_view text) {
         const std::string_view utf8 = valid_utf8(text, cleaned_);
-        return options_.keep_controls ? utf8 : without_controls(utf8, cleaned_);
+        return options_.keep_controls ? utf8 : without_controls(without_ansi(utf8, cleaned_), cleaned_);
     }
 
     std::string_view trim_end(std::string_view text) const {
@@ -195,7 +205,7 @@ private:
     std::size_t body_chars_ = 0;
     std::unordered_map<const SessionMessage*, Call> calls_;
     std::string cleaned_, text_;
-    std::string safe_text_, safe_tool_, safe_last_line_;
+    std::string safe_text_, safe_tool_, safe_last_line_, safe_reference_;
 };
 
 }  // namespace coppice::detail

@@ -181,6 +181,7 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialec
     std::size_t refused = 0;
     std::string_view first_refusal;
     Unmentioned unmentioned;
+    std::size_t unstored = 0;
     for_each_body(root, [&](Value body) {
         ++report.requests;
         const Reading reading(workspace.transcript, source);
@@ -194,6 +195,10 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialec
         if (commit == Commit::yes) { pipeline.commit(workspace); }
         const std::size_t edits_before = report.edits.size();
         add_to_report(workspace, report, unmentioned, carry_out);
+        unstored += workspace.plan.withdrawn();
+        if (report.edits.size() == edits_before && report.why.empty() && workspace.plan.withdrawn() > 0) {
+            report.why = "the store took no content, so results stay whole";
+        }
         if (report.edits.size() == edits_before && report.why.empty()) {
             pipeline.append_why_closed(workspace.transcript, report.why);
         }
@@ -216,6 +221,7 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialec
     if (unmentioned.others > 0) {
         warn(unmentioned.others) += " parts of an unknown kind were cleared with their results";
     }
+    if (unstored > 0) { warn(unstored) += " results stay whole, since the store did not take them"; }
     if (refused > 0) {
         std::string& warning = warn(refused);
         warning += " of ";

@@ -23,7 +23,18 @@ constexpr char32_t code_point(std::string_view character) {
 }
 
 /// What a piece of text may be in a tag.
-enum class TagPart : std::uint8_t { none, opening, closing, skippable, slash, separator, letters };
+enum class TagPart : std::uint8_t {
+    none,
+    opening,
+    closing,
+    skippable,
+    slash,
+    backslash,    // a slash before the name, skippable in it
+    punctuation,  // other ASCII: skippable before the name, not in it
+    separator,    // skippable before the name
+    colon,        // not that: what is written is `<quoted:name>`
+    letters,
+};
 
 struct TagUnit {
     TagPart part = TagPart::none;
@@ -31,6 +42,9 @@ struct TagUnit {
     char letter = '\0';    // of one letter, and what else that may be
     char other = '\0';
     std::string_view sequence{};  // of several letters
+    std::size_t second =
+        0;  // where a second reading goes on, in which every byte is what it is; 0 where none does
+    bool unfinished = false;  // an ANSI sequence that something put behind it might end
 };
 
 // whether any code point of 256 in a row is in a table: most scripts are in none
@@ -68,7 +82,12 @@ inline constexpr auto ascii_units = [] {
     std::array<TagUnit, 128> units{};
     for (std::size_t code = 0; code < units.size(); ++code) {
         units[code] = classify(static_cast<char32_t>(code), 1);
+        // an ampersand is where references are read, and `<=` compares
+        const bool skippable = code != '&' && code != '=';
+        if (units[code].part == TagPart::none && skippable) { units[code].part = TagPart::punctuation; }
     }
+    units[':'].part = TagPart::colon;
+    units['\\'].part = TagPart::backslash;
     return units;
 }();
 
@@ -83,73 +102,240 @@ constexpr std::uint32_t digit_value(char c) {
     return lower >= 'a' && lower <= 'f' ? static_cast<std::uint32_t>(lower - 'a' + 10) : 16;
 }
 
-/// Reads an opening bracket or a slash that is spelled as a character reference or a JSON escape, however often
-/// escaped again.
-class EscapedOpening {
+/// Takes the rest of an ANSI sequence (ECMA-48, 5.4) into the unit of an ESC or a CSI. A sequence holds no beginning of
+/// a bracket.
+constexpr void take_sequence(TagUnit& unit, char32_t code, std::string_view text, std::size_t at) {
+    constexpr char32_t escape = 0x1B;
+    constexpr char32_t introducer = 0x9B;
+    if (code != escape && code != introducer) { return; }
+    std::size_t end = at + unit.size;
+    if (code == escape && (end == text.size() || text[end++] != '[')) { return; }
+    constexpr std::size_t longest = 32;
+    const std::size_t limit = std::min(text.size(), end + longest);
+    const auto goes_on = [](char c) { return c >= 0x20 && c < 0x40 && c != '<' && c != '&'; };
+    while (end < limit && goes_on(text[end])) { ++end; }
+    if (end == limit || text[end] < 0x40 || text[end] == 0x7F || text[end] == '\\') {
+        unit.unfinished = true;
+        return;
+    }
+    unit.second = unit.size;
+    unit.size = end + 1 - at;
+}
+
+struct NamedReference {
+    std::string_view name;  // in lower case, with its semicolon where HTML needs that
+    char32_t code;
+};
+
+// by their first letters, those that begin others behind these
+inline constexpr auto named_references = std::to_array<NamedReference>({{"amp", '&'},
+                                                                        {"apos;", '\''},
+                                                                        {"af;", 0x2061},
+                                                                        {"bsol;", '\\'},
+                                                                        {"bull;", 0x2022},
+                                                                        {"colon;", ':'},
+                                                                        {"dash;", 0x2010},
+                                                                        {"ensp;", 0x2002},
+                                                                        {"emsp;", 0x2003},
+                                                                        {"excl;", '!'},
+                                                                        {"hyphen;", 0x2010},
+                                                                        {"hairsp;", 0x200A},
+                                                                        {"horbar;", 0x2015},
+                                                                        {"ic;", 0x2063},
+                                                                        {"it;", 0x2062},
+                                                                        {"invisiblecomma;", 0x2063},
+                                                                        {"invisibletimes;", 0x2062},
+                                                                        {"lt", '<'},
+                                                                        {"langle;", 0x27E8},
+                                                                        {"lang;", 0x27E8},
+                                                                        {"laquo", 0xAB},
+                                                                        {"leftanglebracket;", 0x27E8},
+                                                                        {"lowbar;", '_'},
+                                                                        {"lrm;", 0x200E},
+                                                                        {"lsaquo;", 0x2039},
+                                                                        {"macr", 0xAF},
+                                                                        {"mdash;", 0x2014},
+                                                                        {"middot", 0xB7},
+                                                                        {"minus;", 0x2212},
+                                                                        {"nbsp", 0xA0},
+                                                                        {"ndash;", 0x2013},
+                                                                        {"newline;", '\n'},
+                                                                        {"nobreak;", 0x2060},
+                                                                        {"nonbreakingspace;", 0xA0},
+                                                                        {"oline;", 0x203E},
+                                                                        {"period;", '.'},
+                                                                        {"quest;", '?'},
+                                                                        {"quot", '"'},
+                                                                        {"rlm;", 0x200F},
+                                                                        {"shy", 0xAD},
+                                                                        {"sol;", '/'},
+                                                                        {"tab;", '\t'},
+                                                                        {"thinsp;", 0x2009},
+                                                                        {"underbar;", '_'},
+                                                                        {"verbar;", '|'},
+                                                                        {"vert;", '|'},
+                                                                        {"zerowidthspace;", 0x200B},
+                                                                        {"zwj;", 0x200D},
+                                                                        {"zwnj;", 0x200C}});
+
+// where the names with a first letter begin, and end
+inline constexpr auto reference_index = [] {
+    std::array<std::size_t, 27> index{};
+    for (std::size_t letter = 0; letter < index.size(); ++letter) {
+        while (index[letter] < named_references.size() &&
+               named_references[index[letter]].name[0] < static_cast<char>('a' + letter)) {
+            ++index[letter];
+        }
+    }
+    return index;
+}();
+
+/// Reads a character that is spelled as a character reference or as an escape of JSON and its like, however often
+/// escaped again. Beside it, a backslash or an ampersand is only skipped: that is the second reading.
+class EscapedReader {
 public:
-    /// What stands at a backslash or an ampersand: a bracket, slashes, or nothing of interest. What it takes holds no
-    /// beginning of another bracket.
-    static TagUnit read(std::string_view text, std::size_t at) {
-        EscapedOpening reader(text, at);
-        const TagPart part = reader.part();
-        return {part, reader.at_ - at};
+    /// What stands at a backslash or an ampersand. What it takes holds no beginning of another bracket.
+    /// `references`: whether they and escaped brackets count.
+    static TagUnit read(std::string_view text, std::size_t at, bool references) {
+        EscapedReader reader(text, at, references);
+        return text[at] == '&' ? reader.ampersand() : reader.backslashes();
     }
 
 private:
-    EscapedOpening(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+    static constexpr char32_t last_code = 0x10FFFF;
+    static constexpr char32_t no_code = 0xFFFFFFFF;
 
-    TagPart part() {
-        if (text_[at_] == '&') {
-            ++at_;
-            return reference();
-        }
+    EscapedReader(std::string_view text, std::size_t at, bool references)
+        : text_(text), start_(at), at_(at), references_(references) {}
+
+    TagUnit ampersand() {
+        second_ = 1;
+        ++at_;
+        return reference();
+    }
+
+    TagUnit backslashes() {
         at_ = std::min(text_.find_first_not_of('\\', at_), text_.size());
-        constexpr std::size_t escape = 5;  // of u003c
-        if (text_.size() - at_ < escape || text_[at_] != 'u') { return TagPart::slash; }
-        char32_t code = 0;
-        for (const char c : text_.substr(at_ + 1, escape - 1)) {
-            if (digit_value(c) > 15) { return TagPart::slash; }
-            code = code * 16 + digit_value(c);
+        second_ = at_ - start_;
+        constexpr std::string_view blanks = "bfnrt";
+        if (at_ < text_.size() && blanks.find(text_[at_]) != std::string_view::npos) {
+            ++at_;
+            return unit(TagPart::skippable);
         }
-        if (!matters(code)) { return TagPart::slash; }
-        at_ += escape;
-        return code == '&' ? reference() : part_of(code);
+        const std::size_t behind = at_;
+        const char32_t code = number_of_escape();
+        if (code == no_code) {
+            at_ = behind;
+            return unit(TagPart::backslash);
+        }
+        return code == '&' && references_ ? reference() : unit_of(code);
+    }
+
+    // what u003c, u{3c}, U0000003c or x3c stands for
+    char32_t number_of_escape() {
+        const char32_t code = code_unit();
+        if (!is_surrogate(code, 0xD800)) { return code; }
+        const std::size_t behind = at_;
+        at_ = std::min(text_.find_first_not_of('\\', at_), text_.size());
+        const char32_t low = at_ == behind ? no_code : code_unit();
+        if (is_surrogate(low, 0xDC00)) { return 0x10000 + ((code & 0x3FFU) << 10U) + (low & 0x3FFU); }
+        at_ = behind;
+        return code;
+    }
+
+    static bool is_surrogate(char32_t code, char32_t first) { return code >= first && code < first + 0x400; }
+
+    char32_t code_unit() {
+        if (at_ == text_.size()) { return no_code; }
+        const char kind = text_[at_++];
+        if (kind != 'u' && kind != 'x' && kind != 'U') { return no_code; }
+        const bool braces = kind != 'U' && take("{");
+        std::size_t digits = kind == 'U' || braces ? 8 : kind == 'u' ? 4 : 2;
+        char32_t code = 0;
+        const std::size_t first = at_;
+        for (; digits > 0 && at_ < text_.size() && digit_value(text_[at_]) < 16; --digits) {
+            code = code * 16 + digit_value(text_[at_++]);
+        }
+        const bool whole = braces ? at_ > first && take("}") : digits == 0;
+        return !whole ? no_code : code > last_code ? char32_t{0xFFFD} : code;
+    }
+
+    // what follows an ampersand
+    TagUnit reference() {
+        const std::size_t begin = at_;
+        std::size_t taken =
+            begin;  // of ampersands that stand for themselves, since a name may begin like the others
+        for (bool again = false;; again = true) {
+            if (again && taken == begin) { taken = at_; }
+            const char32_t code = take("#") ? number() : named();
+            if (code == no_code) {
+                at_ = taken;
+                return unit(TagPart::punctuation);
+            }
+            if (code != '&') { return unit_of(code); }
+        }
+    }
+
+    char32_t named() {
+        if (at_ == text_.size()) { return no_code; }
+        const char lower = static_cast<char>(text_[at_] | 0x20);
+        if (lower < 'a' || lower > 'z') { return no_code; }
+        const auto letter = static_cast<std::size_t>(lower - 'a');
+        for (std::size_t i = reference_index[letter]; i < reference_index[letter + 1]; ++i) {
+            if (take(named_references[i].name)) {
+                if (named_references[i].name.back() != ';') { take(";"); }
+                return named_references[i].code;
+            }
+        }
+        return no_code;
+    }
+
+    // All digits where a semicolon ends them. Else the shortest number that is a bracket, a slash or an ampersand,
+    // since letters of a name are digits too.
+    char32_t number() {
+        const std::uint32_t base = take("x") ? 16 : 10;
+        const std::size_t first = at_;
+        std::size_t shortest = 0;  // its end
+        char32_t short_code = no_code;
+        char32_t code = 0;
+        for (; at_ < text_.size() && digit_value(text_[at_]) < base; ++at_) {
+            if (code > last_code) { continue; }
+            code = code * base + digit_value(text_[at_]);
+            if (short_code == no_code && matters(code)) {
+                short_code = code;
+                shortest = at_ + 1;
+            }
+        }
+        if (at_ == first) { return no_code; }
+        if (take(";") || short_code == no_code) { return code; }
+        at_ = shortest;
+        return short_code;
     }
 
     static bool matters(char32_t code) {
         return code == '&' || code == '/' || contains(opening_brackets, code);
     }
 
-    static TagPart part_of(char32_t code) { return code == '/' ? TagPart::slash : TagPart::opening; }
-
-    // what follows an ampersand
-    TagPart reference() {
-        while (true) {
-            char32_t code = 0;
-            if (take("amp")) {
-                code = '&';
-            } else if (take("lt")) {
-                code = '<';
-            } else if (take("#")) {
-                code = number();
-            }
-            if (code == 0) { return TagPart::none; }
-            take(";");
-            if (code != '&') { return part_of(code); }
-        }
+    TagUnit unit(TagPart part) const {
+        TagUnit made{part, at_ - start_};
+        made.second = second_ < made.size ? second_ : 0;
+        return made;
     }
 
-    // the shortest number that matters, since letters of a name are digits too, or 0
-    char32_t number() {
-        const std::uint32_t base = take("x") ? 16 : 10;
-        at_ = std::min(text_.find_first_not_of('0', at_), text_.size());
-        constexpr int longest = 7;
-        char32_t code = 0;
-        for (int i = 0; i < longest && at_ < text_.size() && digit_value(text_[at_]) < base; ++i) {
-            code = code * base + digit_value(text_[at_++]);
-            if (matters(code)) { return code; }
+    TagUnit unit_of(char32_t code) const {
+        if (code > last_code || is_surrogate(code, 0xD800) || is_surrogate(code, 0xDC00)) {
+            return unit(TagPart::skippable);
         }
-        return 0;
+        TagUnit made = code < 0x80 ? ascii_units[code] : classify(code, 0);
+        made.size = at_ - start_;
+        if (made.part == TagPart::opening) {
+            if (!references_) { made.part = TagPart::none; }
+            return made;
+        }
+        if (code == '&') { made.part = TagPart::none; }
+        made.second = second_;
+        take_sequence(made, code, text_, start_);
+        return made;
     }
 
     // in any case
@@ -165,17 +351,28 @@ private:
     }
 
     std::string_view text_;
+    std::size_t start_;
     std::size_t at_;
+    std::size_t second_ = 0;
+    bool references_;
 };
 
-/// What stands at a place of a text. Bytes that are not UTF-8 are skippable one by one.
-inline TagUnit tag_unit(std::string_view text, std::size_t at, bool escapes) {
+/// What stands at a place of a text. Bytes that are not UTF-8 are skippable one by one. `references`: whether these and
+/// escaped brackets count.
+inline TagUnit tag_unit(std::string_view text, std::size_t at, bool references) {
     const char byte = text[at];
-    if (escapes && (byte == '&' || byte == '\\')) { return EscapedOpening::read(text, at); }
-    if (static_cast<unsigned char>(byte) < 0x80) { return ascii_units[static_cast<unsigned char>(byte)]; }
+    if (byte == '\\' || (references && byte == '&')) { return EscapedReader::read(text, at, references); }
+    if (static_cast<unsigned char>(byte) < 0x80) {
+        TagUnit unit = ascii_units[static_cast<unsigned char>(byte)];
+        take_sequence(unit, static_cast<unsigned char>(byte), text, at);
+        return unit;
+    }
     const std::size_t size = utf8_size(text.substr(at, 4));
     if (size == 0) { return {TagPart::skippable, 1}; }
-    return classify(code_point(text.substr(at, size)), size);
+    const char32_t code = code_point(text.substr(at, size));
+    TagUnit unit = classify(code, size);
+    take_sequence(unit, code, text, at);
+    return unit;
 }
 
 /// Finds the bytes with which an opening bracket may begin. Clean text is only looked at in blocks, whose loops
@@ -304,7 +501,7 @@ private:
 struct FoundTag {
     std::size_t start = std::string_view::npos;  // of its bracket
     std::size_t bracket = 0;                     // size of that
-    std::size_t name = 0;                        // first letter
+    std::size_t name = 0;                        // first letter, or the escape that may be or hold it
 
     bool found() const { return start != std::string_view::npos; }
 };
@@ -344,12 +541,17 @@ private:
         const char next = text_[at_ + 1];
         const char lower = static_cast<char>(next | 0x20);
         if (opening == '&') { return lower != 'a' && lower != 'l' && next != '#'; }
-        if (opening == '\\') { return next != 'u' && next != '\\'; }
+        if (opening == '\\') { return next != 'u' && next != '\\' && next != 'x' && next != 'U'; }
         if (opening != '<' || static_cast<unsigned char>(next) >= 0x80) { return false; }
         const TagUnit& unit = ascii_units[static_cast<unsigned char>(next)];
-        if (unit.part == TagPart::letters) { return !begins(note_, unit) && !begins(recap_, unit); }
-        // an ampersand may be an escaped slash
-        return unit.part != TagPart::skippable && unit.part != TagPart::slash && !(escapes_ && next == '&');
+        switch (unit.part) {
+            case TagPart::letters: return !begins(unit) && unit.letter != '|';
+            case TagPart::none: return !(escapes_ && next == '&');
+            case TagPart::opening:
+            case TagPart::closing:
+            case TagPart::colon: return true;
+            default: return false;
+        }
     }
 
     // What stands where an opening may: of other characters only whether they are brackets.
@@ -360,47 +562,110 @@ private:
         return {TagPart::opening, size};
     }
 
-    static bool begins(std::string_view name, const TagUnit& unit) {
-        return NameReader(name).letter(unit.letter, unit.other);
+    // Both names, read at once.
+    struct Names {
+        NameReader note;
+        NameReader recap;
+
+        bool alive() const { return note.alive() || recap.alive(); }
+        bool done() const { return note.done() || recap.done(); }
+        bool outside() const { return note.outside(); }
+
+        template <class Action>
+        void both(Action action) {
+            action(note);
+            action(recap);
+        }
+
+        void read(const TagUnit& unit) {
+            switch (unit.part) {
+                case TagPart::skippable:
+                case TagPart::backslash: break;
+                case TagPart::slash:
+                case TagPart::punctuation: both([](NameReader& name) { name.interrupt(); }); break;
+                case TagPart::separator: both([](NameReader& name) { name.separator(); }); break;
+                case TagPart::colon:
+                    both([](NameReader& name) {
+                        name.begin_no_more();
+                        name.separator();
+                    });
+                    break;
+                case TagPart::letters: {
+                    const bool bar = unit.letter == '|' && outside();
+                    both([&](NameReader& name) {
+                        if (unit.sequence.empty()) { name.letter(unit.letter, unit.other); }
+                        for (const char letter : unit.sequence) { name.letter(letter, '\0'); }
+                        if (bar) { name.begin(); }
+                    });
+                    break;
+                }
+                default: both([](NameReader& name) { name.stop(); }); break;
+            }
+        }
+    };
+
+    Names names() const { return {NameReader(note_), NameReader(recap_)}; }
+
+    // whether a name may begin with these letters
+    bool begins(const TagUnit& unit) const {
+        Names fresh = names();
+        fresh.both([&](NameReader& name) {
+            if (unit.sequence.empty()) { name.letter(unit.letter, unit.other); }
+            for (const char letter : unit.sequence) { name.letter(letter, '\0'); }
+        });
+        return fresh.alive() || fresh.done();
     }
+
+    bool ends_at(std::size_t at) const { return at == text_.size() || !is_name_byte(text_[at]); }
 
     // Reads on behind a bracket. Where this fails, `unit` is what it failed at; without a size at the end.
     bool name_follows(FoundTag& tag, TagUnit& unit) {
-        NameReader note(note_);
-        NameReader recap(recap_);
-        bool may_be_note = true;
-        bool may_be_recap = true;
-        bool inside = false;
-        for (; at_ < text_.size(); at_ += unit.size) {
-            unit = tag_unit(text_, at_, escapes_);
-            if (unit.part == TagPart::skippable) { continue; }
-            if (unit.part == TagPart::slash && !inside) { continue; }
-            if (unit.part == TagPart::separator && inside) {
-                may_be_note = may_be_note && note.separator();
-                may_be_recap = may_be_recap && recap.separator();
-            } else if (unit.part == TagPart::letters) {
-                if (!inside) { tag.name = at_; }
-                inside = true;
-                const bool ends = at_ + unit.size == text_.size() || !is_name_byte(text_[at_ + unit.size]);
-                may_be_note = may_be_note && read(note, unit);
-                may_be_recap = may_be_recap && read(recap, unit);
-                if (ends && ((may_be_note && note.done()) || (may_be_recap && recap.done()))) {
+        Names now = names();
+        Names first = now;  // what the first reading of an escape makes of it, until `behind`
+        std::size_t escape = 0;
+        std::size_t behind = 0;
+        tag.name = std::string_view::npos;
+        while (at_ < text_.size()) {
+            const bool second = at_ < behind;
+            unit =
+                second ? ascii_units[static_cast<unsigned char>(text_[at_])] : tag_unit(text_, at_, escapes_);
+            // before everything that might be read otherwise with something in front of it
+            if (tag.name == std::string_view::npos && now.outside()) {
+                const bool begun = unit.part == TagPart::letters && begins(unit);
+                if (begun || unit.unfinished) { tag.name = second ? escape : at_; }
+            }
+            if (unit.second != 0) {
+                first = now;
+                first.read(unit);
+                escape = at_;
+                behind = at_ + unit.size;
+                if (first.done() && ends_at(behind)) {
+                    at_ = behind;
+                    return true;
+                }
+                at_ += unit.second;
+                // what is skipped there is a backslash, an ampersand or an ESC
+                if (text_[escape] == '&') {
+                    now.both([](NameReader& name) { name.interrupt(); });
+                }
+            } else {
+                now.read(unit);
+                if (now.done() && unit.part == TagPart::letters && ends_at(at_ + unit.size)) {
                     at_ += unit.size;
                     return true;
                 }
-            } else {
-                return false;
+                if (!now.alive() && !second) { return false; }
+                at_ += unit.size;
             }
-            if (!may_be_note && !may_be_recap) { return false; }
+            if (!now.alive()) { at_ = std::max(at_, behind); }
+            if (at_ == behind) {
+                now.note.join(first.note);
+                now.recap.join(first.recap);
+                if (!now.alive()) { break; }
+            }
         }
         unit = {TagPart::none, 0};
         return false;
-    }
-
-    static bool read(NameReader& name, const TagUnit& unit) {
-        if (unit.sequence.empty()) { return name.letter(unit.letter, unit.other); }
-        return std::all_of(unit.sequence.begin(), unit.sequence.end(),
-                           [&](char letter) { return name.letter(letter, '\0'); });
     }
 
     std::string_view text_;

@@ -58,6 +58,14 @@ struct Spill {
         }
     }
 
+    /// Whether a preview names a place of the store's, as far as it can tell.
+    bool knows(std::string_view reference) const {
+        if constexpr (requires { store->holds(reference); }) {
+            return store == nullptr || store->holds(reference);
+        }
+        return true;
+    }
+
     bool commit(const Transcript&, const Plan& plan, std::size_t entry) const {
         std::string content;
         plan.append_joined_text(entry, content);

@@ -173,7 +173,18 @@ private:
             measure_plain(quoted.substr(gap + expected.size())).chars < preview_tail_chars) {
             return {};
         }
+        // and longer by three characters for each bracket
+        const std::size_t chars = measure_plain(quoted).chars - measure_plain(expected).chars;
+        if (chars > shown + 3 * (occurrences(quoted, "&lt;") + occurrences(quoted, "&gt;"))) { return {}; }
         return {Recognised::Kind::preview, ascii(characters), reference};
+    }
+    static std::size_t occurrences(std::string_view text, std::string_view word) {
+        std::size_t count = 0;
+        for (std::size_t at = text.find(word); at != std::string_view::npos;
+             at = text.find(word, at + word.size())) {
+            ++count;
+        }
+        return count;
     }
     static bool is_field(std::string_view text) {
         return detail::Scanner(text).literal("[").number().literal(field_close).done();

@@ -35,7 +35,8 @@ public:
     ResultFate decide(std::string_view body, std::size_t chars, bool error, bool before_cutoff) {
         if (chars < numbers_.whole_below) { return ResultFate::whole; }
         const std::uint64_t seed = detail::process_seed() + (error ? 1U : 0U);
-        std::size_t& known = index_[detail::hash_bytes(body, seed)];
+        const std::uint64_t hash = detail::hash_bytes(body, seed);
+        std::size_t& known = index_[hash];
         // only what is shown can be pointed at
         if (known != detail::Index::absent && shown_[known] == body) { return ResultFate::duplicate; }
         if (before_cutoff || (kept_ >= numbers_.tail_results && spent_ >= numbers_.tail_chars)) {
@@ -43,8 +44,16 @@ public:
         }
         known = shown_.size();
         shown_.push_back(body);
+        last_ = hash;
         ++kept_;
         return ResultFate::whole;
+    }
+
+    /// The result that was decided last to stay whole is not shown after all: nothing may point at it.
+    void take_back() {
+        index_[last_] = detail::Index::absent;
+        shown_.pop_back();
+        --kept_;
     }
 
     /// What the result that was decided last takes in the recap.
@@ -54,6 +63,7 @@ private:
     ResultAging numbers_;
     detail::Index index_;
     std::vector<std::string_view> shown_;
+    std::uint64_t last_ = 0;  // hash of the newest of them
     std::size_t kept_ = 0;
     std::size_t spent_ = 0;
 };

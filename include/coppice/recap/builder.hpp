@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/blank.hpp>
 #include <coppice/detail/own_blocks.hpp>
 #include <coppice/detail/recap_line_writer.hpp>
 #include <coppice/measure.hpp>
 #include <coppice/recap/aging.hpp>
 #include <coppice/recap/message.hpp>
+#include <coppice/recap/note.hpp>
 #include <coppice/recap/options.hpp>
 #include <coppice/recap/pairing.hpp>
 #include <coppice/recap/wording.hpp>
@@ -80,9 +82,17 @@ public:
             return std::move(recap_);
         }
         assemble();
-        while (too_long() && places_.size() > 1) {
-            // tags that only came about side by side made it longer
-            drop_oldest();
+        // tags that only came about side by side may make it longer
+        while (too_long()) {
+            if (places_.size() > 1) {
+                drop_oldest();
+            } else if (!shorten_again()) {
+                Recap nothing;
+                nothing.why = "no line has room";
+                nothing.pending = std::move(recap_.pending);
+                nothing.lines_left_out = recap_.lines_left_out + 1;
+                return nothing;
+            }
             assemble();
         }
         count_results();
@@ -97,13 +107,16 @@ public:
         } else {
             write_line(0);
         }
-        return std::move(lines_);
+        std::string line;
+        append_neutralised(line, lines_, wording_.tags);
+        return line;
     }
 
 private:
     struct Place {
         std::size_t at;
         std::size_t size;
+        std::size_t message;
         Shown shown;
     };
 
@@ -112,7 +125,7 @@ private:
             const SessionMessage& message = history_[i];
             if (message.hidden || message.role == SessionRole::other) { continue; }
             if (message.role != SessionRole::user) { break; }
-            if (!trimmed(ask_of(message)).empty()) { recap_.pending.push_back(i); }
+            if (!is_blank(ask_of(message))) { recap_.pending.push_back(i); }
             newest_ = i;
         }
         std::reverse(recap_.pending.begin(), recap_.pending.end());
@@ -149,7 +162,7 @@ private:
             const std::size_t start = lines_.size();
             Shown shown = write_line(i);
             if (shown == Shown::nothing) { continue; }
-            if (!fits(start)) { shown = places_.empty() ? shorten(i) : Shown::nothing; }
+            if (!fits(start)) { shown = places_.empty() ? shorten(i) : as_stub(i, start); }
             full = shown == Shown::nothing;
             if (full) {
                 lines_.resize(start);
@@ -159,13 +172,23 @@ private:
             ager_.spend(std::exchange(spent_, 0));
             use(line_at(start));
             use("\n");
-            places_.push_back({start, lines_.size() - start, shown});
+            places_.push_back({start, lines_.size() - start, i, shown});
         }
     }
 
     bool makes_line(const SessionMessage& message) {
         return message.role == SessionRole::tool_call || message.role == SessionRole::tool_result ||
-               (message.role == SessionRole::user && !trimmed(ask_of(message)).empty());
+               (message.role == SessionRole::user && !is_blank(ask_of(message)));
+    }
+
+    // A result for whose text there is no room leaves room for others.
+    Shown as_stub(std::size_t i, std::size_t start) {
+        if (decided_ != i || fate_ != ResultFate::whole) { return Shown::nothing; }
+        if (measure_plain(history_[i].text).chars >= options_.aging.whole_below) { ager_.take_back(); }
+        fate_ = ResultFate::stub;
+        lines_.resize(start);
+        const Shown shown = write_line(i);
+        return fits(start) ? shown : Shown::nothing;
     }
 
     // The newest line, which is the only one so far, shows at least in part.
@@ -189,6 +212,17 @@ private:
         return shown;
     }
 
+    // The only line, by half; false where nothing is left of it.
+    bool shorten_again() {
+        limit_ = std::min(limit_, measure_plain(lines_).chars) / 2;
+        lines_.clear();
+        writer_.limit(limit_);
+        places_.front().shown = write_line(places_.front().message);
+        places_.front().at = 0;
+        places_.front().size = lines_.size();
+        return limit_ > 0;
+    }
+
     std::string_view line_at(std::size_t start) const { return std::string_view(lines_).substr(start); }
 
     // whether there is room for the line
@@ -210,7 +244,7 @@ private:
         switch (message.role) {
             case SessionRole::user: {
                 const std::string_view ask = ask_of(message);
-                return trimmed(ask).empty() ? Shown::nothing : writer_.ask(lines_, ask);
+                return is_blank(ask) ? Shown::nothing : writer_.ask(lines_, ask);
             }
             case SessionRole::tool_call: return writer_.call(lines_, message);
             case SessionRole::tool_result: return write_result(i);
@@ -294,6 +328,7 @@ private:
     ResultFate fate_ = ResultFate::whole;
     std::size_t spent_ = 0;
     std::size_t dropping_ = 1;
+    std::size_t limit_ = none;
     std::string unquoted_;
 };
 
@@ -304,7 +339,7 @@ private:
 ///
 /// Everything in it but the frame is untrusted: after the last step exactly one opening and one closing tag of ours
 /// stand in the text. A recap or note of ours inside an ask is not quoted again (claw-code #3050), so recap over recap
-/// stays bounded. Building never throws on data; wrong options throw std::invalid_argument when the builder is made,
+/// stays bounded: a host keeps its whole log, and builds each recap from that. Building never throws on data; wrong options throw std::invalid_argument when the builder is made,
 /// and do not compile where that is constexpr.
 template <recap_wording Wording = PlainRecapWording, token_estimator Tokens = ScriptAwareTokens>
 class RecapBuilder {
@@ -348,14 +383,16 @@ public:
 
     /// A recap with the live message behind it: what a host sends as the user. A recap that the message begins with is
     /// left out, forged tags are made harmless, and everything else stays. Nothing where there is nothing else, since
-    /// then there is nothing to answer.
+    /// then there is nothing to answer. It does not hold `recap.pending`; a note of the host's goes behind what this
+    /// gives.
     std::optional<std::string> with_message(const Recap& recap, std::string_view live) const {
         std::string scratch;
         const detail::OwnBlocks<Wording> own_blocks(wording_);
         return joined(recap, own_blocks.behind(detail::valid_utf8(live, scratch)));
     }
 
-    /// The same where the history that the recap was built from ends with the live messages.
+    /// The same where the history that the recap was built from ends with the live messages (with `quote_pending` they
+    /// are in the recap, and there is nothing to add).
     std::optional<std::string> with_pending(const Recap& recap,
                                             std::span<const SessionMessage> history) const {
         const detail::OwnBlocks<Wording> own_blocks(wording_);
@@ -368,9 +405,16 @@ public:
         return joined(recap, detail::valid_utf8(live, scratch));
     }
 
+    /// A note in the same wording.
+    std::string note(std::string_view body) const {
+        std::string out;
+        append_platform_note(out, body, wording_);
+        return out;
+    }
+
 private:
     std::optional<std::string> joined(const Recap& recap, std::string_view live) const {
-        if (trimmed(live).empty()) { return std::nullopt; }
+        if (detail::is_blank(live)) { return std::nullopt; }
         std::string text = recap.text;
         if (!text.empty()) { text += "\n\n"; }
         append_neutralised(text, live, wording_.tags);

@@ -32,7 +32,8 @@ struct Compaction {
     std::size_t window = 200'000;   ///< tokens that the model takes
     std::size_t percent = 65;       ///< of the window
     std::size_t ceiling = 180'000;  ///< tokens, however large the window
-    std::size_t keep_messages = 6;  ///< newest ones that stay behind the cut
+    std::size_t keep_messages =
+        6;  ///< newest ones, which come after the cut: the recap shows their results whole
     std::size_t keep_tokens =
         0;  ///< more of them stay, as long as all that stay have no more tokens than this
     [[no_unique_address]] Tokens tokens{};
@@ -44,13 +45,16 @@ struct Compaction {
         }
     }
 
-    /// Input tokens from which on a recap is due.
+    /// Input tokens from which on a recap is due. Wrong numbers do not compile in a constant, and throw
+    /// std::invalid_argument otherwise.
     constexpr std::size_t trigger() const {
+        validate();
         const std::size_t share = window / 100 * percent + window % 100 * percent / 100;
         return std::min(share, ceiling);
     }
 
-    /// Input tokens of the visible messages behind the cutoff, with the overhead.
+    /// Input tokens of the visible messages after the cutoff, with the overhead: before a recap. What is sent after one is
+    /// weighed by `estimate`.
     std::size_t input(std::span<const SessionMessage> history, std::size_t overhead,
                       std::size_t cutoff = none) const {
         std::size_t weight = 0;

@@ -13,12 +13,13 @@ enum class SessionRole : std::uint8_t { user, assistant, tool_call, tool_result,
 struct SessionMessage {
     SessionRole role = SessionRole::other;
     std::string_view id{};
-    std::string_view branch{};   ///< empty: the main branch
-    bool hidden = false;         ///< not part of what is recapped
-    bool error = false;          ///< a result that says that its call failed
-    std::string_view call_id{};  ///< of a call and its result; empty where the host has none
-    std::string_view tool{};     ///< name; of a result only where it states one itself
-    std::string_view text{};     ///< what was asked or written, the input of a call, the body of a result
+    std::string_view call_id{};    ///< of a call and its result; empty where the host has none
+    std::string_view tool{};       ///< name; of a result only where it states one itself
+    std::string_view text{};       ///< what was asked or written, the input of a call, the body of a result
+    std::string_view reference{};  ///< of a result: where its full content is stored, if it is
+    bool error = false;            ///< a result that says that its call failed
+    bool hidden = false;           ///< not part of what is recapped
+    std::string_view branch{};     ///< empty: the main branch
 };
 
 }  // namespace coppice

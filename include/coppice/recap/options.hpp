@@ -19,7 +19,9 @@ struct RecapOptions {
     std::size_t last_line_chars = 100;    ///< in a stub
     std::size_t lone_result_chars = 500;  ///< of a result whose line stands alone
     ResultAging aging{};
-    Size most{none, Unit::chars};      ///< of the whole recap, which then keeps its newest lines
+    Size most{
+        none,
+        Unit::chars};  ///< of the whole recap, which then keeps its newest lines; a bare number is bytes
     std::size_t most_tokens = 20'000;  ///< the same, by the estimator
     bool exact_markers =
         false;  ///< a marker for what is left out comes on top of the lengths above; off: is part of them

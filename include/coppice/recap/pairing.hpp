@@ -16,10 +16,11 @@ namespace coppice {
 /// For each message, the call that it is the result of, or `none`.
 ///
 /// By id where ids are there: a call arms its id, the next result with that id consumes it. Without ids, results
-/// answer the calls since the last result in their order, the one of the same tool first where the result names one;
+/// answer the calls since the last result in their order, the one of the same tool first where the result names one (looked
+/// for among 1,024);
 /// a result too many belongs to the last call. Hidden messages take no part.
 inline std::vector<std::size_t> calls_of_results(std::span<const SessionMessage> messages) {
-    constexpr std::size_t most_looked_at = 64;  // of the calls that run at once
+    constexpr std::size_t most_looked_at = 1024;  // of the calls that run at once
     std::vector<std::size_t> calls(messages.size(), none);
     std::vector<bool> answered(messages.size(), false);
     std::vector<std::size_t> open;  // calls since the last result

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,8 @@ struct SessionHistory {
 ///
 /// A call is `{"tool" or "name", "input"}`, a result `{"tool_name", "text"}`, both perhaps with an id of the call
 /// (`tool_use_id`, `tool_call_id`, `call_id`, for calls also `id`) and `is_error`. Any other content is shown as JSON.
-/// Null, and members of another type than this, count as absent. The document outlives the session and does not change.
+/// Null, and members of another type than this, count as absent. The document outlives the session and does not change; the session outlives its
+/// histories.
 class Session {
 public:
     /// In the input of calls, longer strings are shown as their length.
@@ -89,7 +91,8 @@ public:
     std::span<const SessionBranch> branches() const { return branches_; }
 
     /// What the active branch saw, with the cutoff resolved.
-    SessionHistory history() const {
+    SessionHistory history() const&& = delete;  // the history would outlive the session
+    SessionHistory history() const& {
         SessionHistory history;
         history.branch = branch_history(messages_, branches_, active_branch);
         const Cutoff cutoff = resolve_cutoff(messages_, history.branch, cutoff_id);
@@ -136,7 +139,11 @@ private:
 
     template <class Json>
     std::string_view spelled(const Json& value, std::size_t longest_string) {
-        if (value.is_string()) { return text_of(&value); }
+        return value.is_string() ? text_of(&value) : as_json(value, longest_string);
+    }
+
+    template <class Json>
+    std::string_view as_json(const Json& value, std::size_t longest_string) {
         std::string text;
         detail::JsonSpelling<Json>(text, longest_string).write(value);
         return kept_.emplace_back(std::move(text));
@@ -179,7 +186,7 @@ private:
             message.tool = first_text(*content, tool_names);
             const auto* input = find(*content->template get_ptr<const typename Json::object_t*>(), "input");
             static const Json null;
-            message.text = spelled(input == nullptr ? null : *input, longest_string);
+            message.text = as_json(input == nullptr ? null : *input, longest_string);
             return;
         }
         message.tool = member_text(*content, "tool_name");
@@ -187,7 +194,28 @@ private:
         const auto* members = content->template get_ptr<const typename Json::object_t*>();
         const Json* const text = members == nullptr ? nullptr : find(*members, "text");
         const bool has_text = text != nullptr && text->is_string();
-        message.text = spelled(has_text ? *text : *content, none);
+        message.text =
+            is_block_list(*content) ? texts_of(*content) : spelled(has_text ? *text : *content, none);
+    }
+
+    // Content blocks, as a request body has them.
+    template <class Json>
+    static bool is_block_list(const Json& content) {
+        return content.is_array() && std::any_of(content.begin(), content.end(), [](const Json& block) {
+                   return !member_text(block, "type").empty();
+               });
+    }
+
+    // Of their texts alone: what tools gave must not pass for what somebody said.
+    template <class Json>
+    std::string_view texts_of(const Json& blocks) {
+        std::string joined;
+        for (const Json& block : blocks) {
+            if (member_text(block, "type") != "text") { continue; }
+            if (!joined.empty()) { joined += '\n'; }
+            joined += member_text(block, "text");
+        }
+        return kept_.emplace_back(std::move(joined));
     }
 
     std::string_view why_{};

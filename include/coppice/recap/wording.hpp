@@ -29,6 +29,7 @@ struct RecapLine {
     std::string_view call_tool{};  ///< of a result: through its call
     std::string_view input{};      ///< of a stub or duplicate: the input of its call
     std::string_view last_line{};  ///< of a stub
+    std::string_view reference{};  ///< of a result: where its full content is stored
     std::size_t chars = 0;         ///< of a stub or duplicate: length of the body, in code points
     bool error = false;
 };
@@ -137,21 +138,23 @@ struct PlainRecapWording {
             return;
         }
         const std::string_view tool = line.tool.empty() ? line.call_tool : line.tool;
-        if (line.kind == call) {
-            out += "Tool used: ";
-            out += tool.empty() ? std::string_view("(no name)") : tool;
-            if (line.text.empty() || line.text == "null") { return; }
-            out += ", with";
-        } else {
-            out += "Result";
-            if (!tool.empty()) { out.append(" of ").append(tool); }
-            if (line.error) { out += " (failed)"; }
-            out += ':';
-        }
         switch (line.kind) {
-            case duplicate: out += " same content as a later result in this record"; break;
+            case call:
+                out += "Tool used: ";
+                out += tool.empty() ? std::string_view("(no name)") : tool;
+                if (line.text.empty() || line.text == "null") { return; }
+                out += ", with";
+                quote(out, line.text);
+                return;
+            case duplicate:
+                out += "Repeated: ";
+                result_of(out, "result", tool, line.error);
+                out += ", same content as a later result in this record";
+                return;
             case stub:
-                out += " left out, ";
+                out += "Left out: ";
+                result_of(out, "result", tool, line.error);
+                out += ", ";
                 count(out, line.chars, " character");
                 if (!line.input.empty()) {
                     out += "; its input was";
@@ -161,8 +164,16 @@ struct PlainRecapWording {
                     out += "; last line:";
                     quote(out, line.last_line);
                 }
-                break;
-            default: quote(out, line.text);
+                if (!line.reference.empty()) {
+                    out += "; stored at";
+                    quote(out, line.reference);
+                }
+                return;
+            default:
+                result_of(out, "Result", tool, line.error);
+                if (!line.reference.empty()) { out.append(", stored at ").append(line.reference); }
+                out += ':';
+                quote(out, line.text);
         }
     }
 
@@ -183,6 +194,12 @@ struct PlainRecapWording {
     }
 
 private:
+    static void result_of(std::string& out, std::string_view result, std::string_view tool, bool error) {
+        out += result;
+        if (!tool.empty()) { out.append(" of ").append(tool); }
+        if (error) { out += " (failed)"; }
+    }
+
     static void count(std::string& out, std::size_t number, std::string_view what) {
         append_number(out, number);
         out += what;

@@ -137,6 +137,17 @@ public:
         return mentions(text, shown_) || (root_ != shown_ && mentions(text, root_));
     }
 
+    /// Whether a content is at this reference, by its name and kind alone: `get` looks inside.
+    bool holds(std::string_view reference) const noexcept {
+        return !attempt([&] {
+            const std::optional<Place> place = place_of(reference);
+            if (!place || place->hash.empty()) { detail::fail(EINVAL); }
+            if (!Files::find(open_session(place->session, Owner::us).get(), place->file.c_str())) {
+                detail::fail(ENOENT);
+            }
+        });
+    }
+
     /// What this session has on the disk.
     SpillManifest list() const {
         SpillManifest manifest;

@@ -44,7 +44,16 @@ struct SpillFiles {
         const Opened root = open_directory(AT_FDCWD, path, missing);
         Handle handle(root.number);
         // an old one is the host's, with the mode that the host gave it
-        if (root.made) { make_private(handle.get(), 0700); }
+        if (root.made) {
+            make_private(handle.get(), 0700);
+            // its own name has to be on the disk too, as far as we may open where that stands
+            const Handle parent(open(handle.get(), "..", O_RDONLY | O_DIRECTORY));
+            if (parent.get() >= 0) {
+                sync(parent.get());
+            } else if (errno != EACCES) {
+                fail(errno);
+            }
+        }
         return handle;
     }
 
