@@ -87,8 +87,9 @@ int main() {
     };
 
     // before each request: the model sees head, tail, the lines that matter, and where the rest is
-    const coppice::Pipeline pruner{coppice::Spill{.above = 50'000, .store = &store},
-                                   coppice::KeepRecent<5>{}};
+    const coppice::Pipeline pruner{
+        coppice::Spill<coppice::Size{50'000}, coppice::DiskSpillStore>{.store = &store},
+        coppice::KeepRecent<5>{}};
     Json request = request_from(log);
     const coppice::Report report = coppice::prune(request, pruner);
     fmt::print("request: {} bytes saved\n", report.saved_bytes);

@@ -92,7 +92,7 @@ std::string carry_on(const std::filesystem::path& root, const std::string& sessi
 
     // clang-format off
     coppice::DiskSpillStore store(root, {.session = session_id});   // coppice/spill/disk.hpp, for POSIX; root: a folder of its own
-    const coppice::Pipeline spilling{coppice::Spill{.above = 50'000, .store = &store}};
+    const coppice::Pipeline spilling{coppice::Spill<coppice::Size{50'000}, coppice::DiskSpillStore>{.store = &store}};
 
     constexpr coppice::RecapBuilder<> builder;
     history.push_back({.role = coppice::SessionRole::tool_call, .call_id = id, .tool = "Bash", .text = input});  // views of your log

@@ -545,7 +545,9 @@ private:
         if (opening != '<' || static_cast<unsigned char>(next) >= 0x80) { return false; }
         const TagUnit& unit = ascii_units[static_cast<unsigned char>(next)];
         switch (unit.part) {
-            case TagPart::letters: return !begins(unit) && unit.letter != '|';
+            case TagPart::letters:
+                return unit.letter != '|' && !may_begin(note_, unit.letter) &&
+                       !may_begin(recap_, unit.letter);
             case TagPart::none: return !(escapes_ && next == '&');
             case TagPart::opening:
             case TagPart::closing:
@@ -570,6 +572,7 @@ private:
         bool alive() const { return note.alive() || recap.alive(); }
         bool done() const { return note.done() || recap.done(); }
         bool outside() const { return note.outside(); }
+        bool begun() const { return note.begun() || recap.begun(); }
 
         template <class Action>
         void both(Action action) {
@@ -606,16 +609,6 @@ private:
 
     Names names() const { return {NameReader(note_), NameReader(recap_)}; }
 
-    // whether a name may begin with these letters
-    bool begins(const TagUnit& unit) const {
-        Names fresh = names();
-        fresh.both([&](NameReader& name) {
-            if (unit.sequence.empty()) { name.letter(unit.letter, unit.other); }
-            for (const char letter : unit.sequence) { name.letter(letter, '\0'); }
-        });
-        return fresh.alive() || fresh.done();
-    }
-
     bool ends_at(std::size_t at) const { return at == text_.size() || !is_name_byte(text_[at]); }
 
     // Reads on behind a bracket. Where this fails, `unit` is what it failed at; without a size at the end.
@@ -629,16 +622,14 @@ private:
             const bool second = at_ < behind;
             unit =
                 second ? ascii_units[static_cast<unsigned char>(text_[at_])] : tag_unit(text_, at_, escapes_);
-            // before everything that might be read otherwise with something in front of it
-            if (tag.name == std::string_view::npos && now.outside()) {
-                const bool begun = unit.part == TagPart::letters && begins(unit);
-                if (begun || unit.unfinished) { tag.name = second ? escape : at_; }
-            }
+            // `quoted:` before everything that it might end
+            if (unit.unfinished && now.outside()) { tag.name = std::min(tag.name, second ? escape : at_); }
             if (unit.second != 0) {
                 first = now;
                 first.read(unit);
                 escape = at_;
                 behind = at_ + unit.size;
+                if (first.begun()) { tag.name = std::min(tag.name, escape); }
                 if (first.done() && ends_at(behind)) {
                     at_ = behind;
                     return true;
@@ -650,6 +641,7 @@ private:
                 }
             } else {
                 now.read(unit);
+                if (now.begun()) { tag.name = std::min(tag.name, second ? escape : at_); }
                 if (now.done() && unit.part == TagPart::letters && ends_at(at_ + unit.size)) {
                     at_ += unit.size;
                     return true;

@@ -24,6 +24,9 @@ public:
     /// Whether it may still begin.
     constexpr bool outside() const { return (read_ & 1U) != 0; }
 
+    /// Whether it has begun, or may have.
+    constexpr bool begun() const { return (read_ & ~std::uint64_t{1}) != 0 || halves_ != 0 || done_; }
+
     /// It may begin here, whatever was read.
     constexpr void begin() { read_ |= 1U; }
     /// It does not begin here.
@@ -104,6 +107,12 @@ private:
     std::uint64_t halves_ = 0;  // the r of the m behind so many is too
     bool done_ = false;
 };
+
+/// Whether a name may begin with a letter of ASCII: never false where it does.
+constexpr bool may_begin(std::string_view name, char letter) {
+    const auto first = [](char c) { return c == 'm' ? 'r' : same_looking(c); };
+    return first(name.front()) == first(letter);
+}
 
 /// Whether one name, read as a tag's, may be the beginning of the other.
 constexpr bool begins_alike(std::string_view text, std::string_view name) {
