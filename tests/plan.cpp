@@ -76,7 +76,8 @@ public:
         transcript.source = &source_;
         coppice::AnthropicReader<coppice::detail::DomCursor<Json>> reader(transcript, scratch_);
         REQUIRE(reader.read(coppice::detail::DomCursor<Json>(document_), true).empty());
-        coppice::detail::recognise_own_texts(transcript, wording(), true, scratch_.text);
+        const auto knows = [](std::string_view) { return true; };
+        coppice::detail::recognise_own_texts(transcript, wording(), true, knows, scratch_.text);
         transcript.set_horizon(transcript.messages.size());
         start();
     }
