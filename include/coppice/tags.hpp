@@ -68,15 +68,15 @@ inline TagFinder finder(std::string_view text, const FenceTags& tags) {
 
 }  // namespace detail
 
-/// Where the first tag of a text starts, npos where it holds none. A tag is an opening bracket, any ASCII punctuation
-/// but : and =, and one of the names, all of them in any case or as look-alikes and with anything invisible between; separators
-/// or none stand for an underscore. A letter, digit or underscore behind makes it another name, and no `>` is needed.
-/// Linear.
+/// Where the first tag of a text starts, npos where it holds none. A tag is an opening bracket, any ASCII
+/// punctuation but : and =, and one of the names, all of them in any case or as look-alikes and with anything
+/// invisible between; separators or none stand for an underscore. A letter, digit or underscore behind makes it
+/// another name, and no `>` is needed. Linear.
 ///
-/// Before and within the name, escapes of JSON and its like count as what they stand for, ANSI sequences and Markdown's
-/// backslashes as nothing, and character references too where the tags are quoted. Where a name begins with an escape's
-/// letter (`<\note>`), it is read in both ways. Not found: what has a prefix (`<x:name>`), base64, percent encoding, and
-/// digits for letters that they only resemble (4 for a).
+/// Before and within the name, escapes of JSON and its like count as what they stand for, ANSI sequences and
+/// Markdown's backslashes as nothing; character references count where tags are quoted. Where a name begins
+/// with an escape's letter (`<\note>`), it is read in both ways. Not found: what has a prefix (`<x:name>`), base64,
+/// percent encoding, and digits for letters that they only resemble (4 for a).
 inline std::size_t find_tag(std::string_view text, const FenceTags& tags) {
     return detail::finder(text, tags).next().start;
 }

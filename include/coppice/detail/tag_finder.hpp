@@ -611,8 +611,33 @@ private:
 
     bool ends_at(std::size_t at) const { return at == text_.size() || !is_name_byte(text_[at]); }
 
+    bool may_begin_with(char letter) const { return may_begin(note_, letter) || may_begin(recap_, letter); }
+
+    // Passes what is skipped before a name, up to what may be one or be read in two ways: whether there is any.
+    bool something_follows(TagUnit& unit) {
+        for (; at_ < text_.size(); at_ += unit.size) {
+            unit = tag_unit(text_, at_, escapes_);
+            if (unit.second != 0 || unit.unfinished) { return true; }
+            switch (unit.part) {
+                case TagPart::skippable:
+                case TagPart::slash:
+                case TagPart::backslash:
+                case TagPart::punctuation:
+                case TagPart::separator: break;
+                case TagPart::letters:
+                    if (!unit.sequence.empty()) { return may_begin_with(unit.sequence.front()); }
+                    return unit.letter == '|' || may_begin_with(unit.letter) ||
+                           (unit.other != '\0' && may_begin_with(unit.other));
+                default: return false;
+            }
+        }
+        unit = {TagPart::none, 0};
+        return false;
+    }
+
     // Reads on behind a bracket. Where this fails, `unit` is what it failed at; without a size at the end.
     bool name_follows(FoundTag& tag, TagUnit& unit) {
+        if (!something_follows(unit)) { return false; }
         Names now = names();
         Names first = now;  // what the first reading of an escape makes of it, until `behind`
         std::size_t escape = 0;
