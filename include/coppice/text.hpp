@@ -491,6 +491,37 @@ inline void append_number(std::string& out, std::size_t number) {
 
 namespace detail {
 
+/// Appends a text as a JSON string, in its shortest spelling.
+inline void append_json_string(std::string& out, std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    out += '"';
+    if (is_plain(text)) {
+        out.append(text) += '"';
+        return;
+    }
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        switch (c) {
+            case '"': out += "\\\""; break;
+            case '\\': out += "\\\\"; break;
+            case '\b': out += "\\b"; break;
+            case '\f': out += "\\f"; break;
+            case '\n': out += "\\n"; break;
+            case '\r': out += "\\r"; break;
+            case '\t': out += "\\t"; break;
+            default:
+                if (byte < 0x20) {
+                    out += "\\u00";
+                    out += digits[byte >> 4U];
+                    out += digits[byte & 0xFU];
+                } else {
+                    out += c;
+                }
+        }
+    }
+    out += '"';
+}
+
 // what `append_safe` writes for a byte; 0 for white space and everything else unprintable
 inline constexpr auto safe_chars = [] {
     std::array<char, 256> chars{};

@@ -207,9 +207,3 @@ TEST_CASE("json spelling: depth is no danger") {
     const bool right_too = spelled(objects) == expected;
     CHECK(right_too);
 }
-
-TEST_CASE("escaped: the inside of a string has nothing around it") {
-    std::string out = "before ";
-    coppice::detail::append_escaped(out, "a\"b\\c\n\x1F\x7F\u00E9/");
-    CHECK(out == "before a\\\"b\\\\c\\n\\u001f\x7F\u00E9/");
-}

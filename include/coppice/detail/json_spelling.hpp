@@ -16,28 +16,6 @@
 
 namespace coppice::detail {
 
-/// Appends the inside of a JSON string: what JSON must escape and nothing else.
-inline void append_escaped(std::string& out, std::string_view text) {
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        switch (c) {
-            case '"': out += "\\\""; break;
-            case '\\': out += "\\\\"; break;
-            case '\b': out += "\\b"; break;
-            case '\f': out += "\\f"; break;
-            case '\n': out += "\\n"; break;
-            case '\r': out += "\\r"; break;
-            case '\t': out += "\\t"; break;
-            default:
-                if (byte < 0x20) {
-                    fmt::format_to(std::back_inserter(out), "\\u{:04x}", byte);
-                } else {
-                    out += c;
-                }
-        }
-    }
-}
-
 /// Writes a value as Python's `json.dumps(value, ensure_ascii=False)` does. A string of more than `longest_string`
 /// code points is written as its length, so that no part of it can be taken for the whole (hermes-agent #83435).
 template <class Json>
@@ -75,16 +53,14 @@ public:
 
 private:
     void string(std::string_view text) {
-        out_ += '"';
         const std::size_t chars = text.size() <= longest_string_ ? 0 : measure_plain(text).chars;
-        if (chars > longest_string_) {
-            out_ += '[';
-            append_number(out_, chars);
-            out_ += " characters]";
-        } else {
-            append_escaped(out_, text);
+        if (chars <= longest_string_) {
+            append_json_string(out_, text);
+            return;
         }
-        out_ += '"';
+        out_ += "\"[";
+        append_number(out_, chars);
+        out_ += " characters]\"";
     }
 
     void number(double value) {

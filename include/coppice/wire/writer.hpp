@@ -3,6 +3,7 @@
 
 #include <coppice/measure.hpp>
 #include <coppice/plan.hpp>
+#include <coppice/text.hpp>
 #include <coppice/transcript.hpp>
 
 #include <algorithm>
@@ -17,37 +18,6 @@
 #include <vector>
 
 namespace coppice::detail {
-
-/// Appends a text as a JSON string, in its shortest spelling.
-inline void append_json_string(std::string& out, std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    out += '"';
-    if (is_plain(text)) {
-        out.append(text) += '"';
-        return;
-    }
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        switch (c) {
-            case '"': out += "\\\""; break;
-            case '\\': out += "\\\\"; break;
-            case '\b': out += "\\b"; break;
-            case '\f': out += "\\f"; break;
-            case '\n': out += "\\n"; break;
-            case '\r': out += "\\r"; break;
-            case '\t': out += "\\t"; break;
-            default:
-                if (byte < 0x20) {
-                    out += "\\u00";
-                    out += digits[byte >> 4U];
-                    out += digits[byte & 0xFU];
-                } else {
-                    out += c;
-                }
-        }
-    }
-    out += '"';
-}
 
 /// Collects edits of a text and writes it anew: what is not edited is copied, byte by byte, or not even that.
 class WireWriter {
