@@ -113,7 +113,9 @@ inline constexpr auto ascii_quarters = [] {
         const bool blank = c == '\t' || c == '\n' || c == '\r';
         const bool control = (byte < 0x20 && !blank) || byte == 0x7F;
         const bool light = c == ' ' || is_letter(run_class(c));
-        weights[byte] = control ? quarters::other : light ? quarters::letter : quarters::dense;
+        weights[byte] = static_cast<std::uint8_t>(control ? quarters::other
+                                                  : light ? quarters::letter
+                                                          : quarters::dense);
     }
     return weights;
 }();
