@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Faults that users of such systems reported, each reduced to its kind: what went wrong there, and the right
 // value.
+#include "support/nested.hpp"
 #include "support/pruned.hpp"
 
 #include <coppice/coppice.hpp>
@@ -37,17 +38,6 @@ std::size_t marks(const Ordered& document) {
         ++count;
     }
     return count;
-}
-
-// arrays inside arrays, built and later destroyed without a call for each level
-Ordered nested(std::size_t levels) {
-    Ordered value = Ordered::array();
-    for (std::size_t i = 0; i < levels; ++i) {
-        Ordered outer = Ordered::array();
-        outer.push_back(std::move(value));
-        value = std::move(outer);
-    }
-    return value;
 }
 
 std::size_t levels_of(const Ordered& value) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <coppice/recap/session.hpp>
 
+#include "support/nested.hpp"
 #include "support/recaps.hpp"
 
 #include <coppice/recap/builder.hpp>
@@ -69,17 +70,6 @@ std::vector<std::string> ids_of(std::span<const SessionMessage> messages) {
     std::vector<std::string> ids;
     for (const SessionMessage& message : messages) { ids.emplace_back(message.id); }
     return ids;
-}
-
-// arrays inside arrays, built and later destroyed without a call for each level
-Ordered nested(std::size_t levels) {
-    Ordered value = Ordered::array();
-    for (std::size_t i = 0; i < levels; ++i) {
-        Ordered outer = Ordered::array();
-        outer.push_back(std::move(value));
-        value = std::move(outer);
-    }
-    return value;
 }
 
 }  // namespace
