@@ -1,7 +1,9 @@
-// Which input can I measure with? Writes a made-up agent session as a request body.
+// SPDX-License-Identifier: MIT
+// Which input can I measure with? Writes a made-up agent session as a request body of any provider.
 //
-//     generate_session [--seed N] [--results N] [OUT]
+//     generate_session [--seed N] [--results N] [--dialect NAME] [OUT]
 
+#include "session_dialects.hpp"
 #include "session_generator.hpp"
 
 #include <charconv>
@@ -20,7 +22,11 @@ constexpr std::uint64_t most_results = 1'000'000;
 
 int usage_error(std::string_view message) {
     std::cerr << "generate_session: " << message
-              << "\nusage: generate_session [--seed N] [--results N] [OUT]\n";
+              << "\nusage: generate_session [--seed N] [--results N] [--dialect NAME] [OUT]\ndialects:";
+    for (const coppice_examples::SessionDialect dialect : coppice_examples::session_dialects) {
+        std::cerr << ' ' << coppice_examples::name_of(dialect);
+    }
+    std::cerr << '\n';
     return 2;
 }
 
@@ -28,9 +34,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();
     const std::from_chars_result parsed = std::from_chars(text.data(), end, number);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) {
-        return std::nullopt;
-    }
+    if (parsed.ec != std::errc{} || parsed.ptr != end) { return std::nullopt; }
     return number;
 }
 
@@ -44,15 +48,14 @@ bool write(std::ostream& out, const std::string& text) {
 
 int main(int argc, char** argv) {
     coppice_examples::SessionShape shape;
+    coppice_examples::SessionDialect dialect = coppice_examples::SessionDialect::anthropic;
     std::string out_path;
     for (int i = 1; i < argc; ++i) {
         const std::string argument = argv[i];
         if (argument == "--seed" || argument == "--results") {
             const std::optional<std::uint64_t> number =
                 i + 1 < argc ? parse_number(argv[i + 1]) : std::nullopt;
-            if (!number) {
-                return usage_error(argument + " needs a number");
-            }
+            if (!number) { return usage_error(argument + " needs a number"); }
             ++i;
             if (argument == "--seed") {
                 shape.seed = *number;
@@ -61,6 +64,12 @@ int main(int argc, char** argv) {
             } else {
                 return usage_error("--results is at most " + std::to_string(most_results));
             }
+        } else if (argument == "--dialect") {
+            if (i + 1 == argc) { return usage_error("--dialect needs a name"); }
+            const std::string name = argv[++i];
+            const auto named = coppice_examples::session_dialect_named(name);
+            if (!named) { return usage_error("unknown dialect '" + name + "'"); }
+            dialect = *named;
         } else if (argument.empty() || argument.front() == '-') {
             return usage_error("unknown option '" + argument + "'");
         } else if (!out_path.empty()) {
@@ -69,7 +78,7 @@ int main(int argc, char** argv) {
             out_path = argument;
         }
     }
-    const std::string body = coppice_examples::make_session(shape).dump();
+    const std::string body = coppice_examples::render(dialect, coppice_examples::make_session(shape)).dump();
     if (out_path.empty()) {
         if (!write(std::cout, body)) {
             std::cerr << "generate_session: cannot write to standard output\n";

@@ -11,14 +11,10 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace {
 
-using coppice::none;
-using coppice::Text;
-using coppice::detail::Pairs;
 using Json = nlohmann::ordered_json;
 using Cursor = coppice::detail::DomCursor<Json>;
 using Repeating = support::RepeatingCursor<Json>;
@@ -35,15 +31,13 @@ static_assert(coppice::json_cursor<coppice::detail::DomCursor<nlohmann::ordered_
 static_assert(coppice::json_cursor<Repeating>);
 static_assert(!coppice::json_cursor<nlohmann::json>);
 
-Text id(std::string_view text) { return Text(text); }
-
-Pairs fresh() {
-    Pairs pairs;
-    pairs.clear();
-    return pairs;
-}
-
 Json request() { return body(list(user("hi"), assistant("hello"))); }
+
+Json wrapper(const std::string& key) {
+    Json out = {{"key", "a"}};
+    out[key] = request();
+    return out;
+}
 
 template <class C = Cursor>
 const Json* unwrapped(const Json& value) {
@@ -63,84 +57,36 @@ using Bodies = std::vector<const Json*>;
 
 }  // namespace
 
-TEST_CASE("pairs: a result answers the call with its id") {
-    Pairs pairs = fresh();
-    pairs.arm(id("a"), 3);
-    pairs.arm(id("b"), 5);
-    CHECK(pairs.answer(id("b")) == 5);
-    CHECK(pairs.answer(id("a")) == 3);
-}
-
-TEST_CASE("pairs: an id is answered once") {
-    Pairs pairs = fresh();
-    pairs.arm(id("a"), 3);
-    CHECK(pairs.answer(id("a")) == 3);
-    CHECK(pairs.answer(id("a")) == none);
-}
-
-TEST_CASE("pairs: an id that nobody armed answers nothing") {
-    Pairs pairs = fresh();
-    CHECK(pairs.answer(id("a")) == none);
-    pairs.arm(id("a"), 3);
-    CHECK(pairs.answer(id("A")) == none);
-    CHECK(pairs.answer(id("")) == none);
-    CHECK(pairs.answer(id("a")) == 3);
-}
-
-TEST_CASE("pairs: calls with one id are answered in the order they were made") {
-    Pairs pairs = fresh();
-    pairs.arm(id("a"), 1);
-    pairs.arm(id("a"), 2);
-    pairs.arm(id("a"), 3);
-    CHECK(pairs.answer(id("a")) == 1);
-    pairs.arm(id("a"), 4);
-    CHECK(pairs.answer(id("a")) == 2);
-    CHECK(pairs.answer(id("a")) == 3);
-    CHECK(pairs.answer(id("a")) == 4);
-    CHECK(pairs.answer(id("a")) == none);
-    pairs.arm(id("a"), 5);
-    CHECK(pairs.answer(id("a")) == 5);
-}
-
-TEST_CASE("pairs: a new turn disarms what was not answered") {
-    Pairs pairs = fresh();
-    pairs.arm(id("a"), 1);
-    pairs.next_turn();
-    CHECK(pairs.answer(id("a")) == none);
-    pairs.arm(id("a"), 2);
-    CHECK(pairs.answer(id("a")) == 2);
-}
-
-TEST_CASE("pairs: two spellings of an id are one id") {
-    Pairs pairs = fresh();
-    pairs.arm(Text::still_escaped(R"(toolu\u005f1)"), 1);
-    CHECK(pairs.answer(id("toolu_1")) == 1);
-    pairs.arm(id("a/b"), 2);
-    CHECK(pairs.answer(Text::still_escaped(R"(a\/b)")) == 2);
-}
-
-TEST_CASE("pairs: cleared it knows nothing of before") {
-    Pairs pairs = fresh();
-    pairs.arm(id("a"), 1);
-    pairs.clear();
-    CHECK(pairs.answer(id("a")) == none);
-}
-
-TEST_CASE("pairs: a thousand parallel calls find their answers in reverse") {
-    Pairs pairs = fresh();
-    std::vector<std::string> ids;
-    for (std::size_t i = 0; i < 1000; ++i) { ids.push_back("call_" + std::to_string(i)); }
-    for (std::size_t i = 0; i < ids.size(); ++i) { pairs.arm(id(ids[i]), i); }
-    std::size_t wrong = 0;
-    for (std::size_t i = ids.size(); i-- > 0;) { wrong += pairs.answer(id(ids[i])) != i; }
-    CHECK(wrong == 0);
-}
-
 TEST_CASE("unwrapped: a batch entry gives its params and a batch line its body") {
     const Json of_batch = entry("a", request());
     CHECK(unwrapped(of_batch) == &of_batch["params"]);
     const Json of_file = batch_line("a", request());
     CHECK(unwrapped(of_file) == &of_file["body"]);
+}
+
+TEST_CASE("unwrapped: Gemini's wrapper gives its request and Bedrock's its model input") {
+    const Json of_gemini = wrapper("request");
+    CHECK(unwrapped(of_gemini) == &of_gemini["request"]);
+    const Json of_bedrock = wrapper("modelInput");
+    CHECK(unwrapped(of_bedrock) == &of_bedrock["modelInput"]);
+}
+
+TEST_CASE("unwrapped: of several the same is taken whatever their order") {
+    const std::vector<std::string> ranked = {"params", "body", "request", "modelInput"};
+    for (std::size_t better = 0; better < ranked.size(); ++better) {
+        for (std::size_t worse = better + 1; worse < ranked.size(); ++worse) {
+            CAPTURE(ranked[better]);
+            CAPTURE(ranked[worse]);
+            Json first = wrapper(ranked[better]);
+            first[ranked[worse]] = request();
+            CHECK(unwrapped(first) == &first[ranked[better]]);
+            Json last = wrapper(ranked[worse]);
+            last[ranked[better]] = request();
+            CHECK(unwrapped(last) == &last[ranked[better]]);
+            last[ranked[better]] = "no object";
+            CHECK(unwrapped(last) == &last[ranked[worse]]);
+        }
+    }
 }
 
 TEST_CASE("unwrapped: a request is itself whatever else it has") {
@@ -149,9 +95,14 @@ TEST_CASE("unwrapped: a request is itself whatever else it has") {
         Json value = entry("a", request());
         value[key] = "x";
         CHECK(unwrapped(value) == &value);
-        Json key_first = {{key, list()}};
-        key_first["body"] = request();
-        CHECK(unwrapped(key_first) == &key_first);
+        for (const std::string wrap : {"params", "body", "request", "modelInput"}) {
+            Json key_first = {{key, list()}};
+            key_first[wrap] = request();
+            CHECK(unwrapped(key_first) == &key_first);
+            Json key_last = wrapper(wrap);
+            key_last[key] = list();
+            CHECK(unwrapped(key_last) == &key_last);
+        }
     }
 }
 
@@ -213,6 +164,30 @@ TEST_CASE("bodies: an array of wrappers is a batch") {
     CHECK(bodies_of(entries) == Bodies{&entries[0]["params"], &entries[1]["params"]});
     const Json lines = list(batch_line("a", request()), batch_line("b", request()));
     CHECK(bodies_of(lines) == Bodies{&lines[0]["body"], &lines[1]["body"]});
+}
+
+TEST_CASE("bodies: wrappers of Gemini and Bedrock make batches too") {
+    for (const std::string key : {"request", "modelInput"}) {
+        CAPTURE(key);
+        const Json alone = wrapper(key);
+        CHECK(bodies_of(alone) == Bodies{&alone[key]});
+        const Json lines = list(wrapper(key), wrapper(key));
+        CHECK(bodies_of(lines) == Bodies{&lines[0][key], &lines[1][key]});
+        const Json value = batch(wrapper(key), wrapper(key));
+        const Json& requests = value["requests"];
+        CHECK(bodies_of(value) == Bodies{&requests[0][key], &requests[1][key]});
+    }
+}
+
+TEST_CASE("bodies: an array of messages or items of any provider is one history") {
+    const Json parts = {{"parts", list(Json{{"text", "hi"}})}};
+    const Json item = {{"type", "custom_tool_call"}, {"call_id", "c"}, {"name", "n"}, {"input", "x"}};
+    const Json odd = {{"type", "x"}, {"request", Json::object()}};
+    for (const Json& first : {parts, item, odd, Json{{"role", "tool"}, {"body", Json::object()}},
+                              Json{{"content", "x"}, {"params", Json::object()}}}) {
+        const Json value = list(first, user("hi"));
+        CHECK(bodies_of(value) == Bodies{&value});
+    }
 }
 
 TEST_CASE("bodies: what is odd inside a batch is visited and leaves the others their places") {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/json_shape.hpp>
 #include <coppice/text.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
@@ -63,19 +63,8 @@ inline bool same_number(std::string_view left, std::string_view right) {
 
 }  // namespace detail
 
-/// How deep the arrays and objects of JSON are nested, valid or not. nlohmann's `dump` calls itself once a
-/// level (nlohmann/json #5387), and so does the copy that an ordered object makes of its members when it
-/// grows, so a program has to look before it parses.
-inline std::size_t depth_of(std::string_view json) {
-    detail::Tokens tokens(json);
-    std::size_t depth = 0;
-    std::size_t deepest = 0;
-    for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
-        if (token == "{" || token == "[") { deepest = std::max(deepest, ++depth); }
-        if ((token == "}" || token == "]") && depth > 0) { --depth; }
-    }
-    return deepest;
-}
+/// How deep the arrays and objects of JSON are nested, valid or not. To be asked before a DOM is made of it.
+inline std::size_t depth_of(std::string_view json) { return coppice::detail::json_shape(json).depth; }
 
 /// Compares a body with what the DOM that was read from it writes. Both are valid JSON.
 inline Fidelity compare(std::string_view body, std::string_view written) {

@@ -6,6 +6,7 @@
 #include "printing.hpp"
 #include "recap.hpp"
 #include "via_dom.hpp"
+#include "via_log.hpp"
 #if COPPICE_CLI_WIRE
 #include "via_wire.hpp"
 #endif
@@ -16,8 +17,10 @@
 #include <cctype>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -75,10 +78,17 @@ int run_program(const std::vector<std::string_view>& words) {
         if (switched_off(options)) {
             return coppice_cli::unchanged(body, "switched off by OSW_HISTORY_PRUNE");
         }
+        Outcome pruned = [&] {
 #if COPPICE_CLI_WIRE
-        if (options.via == Options::Via::wire) { return wire.run(options, body); }
+            if (options.via == Options::Via::wire) { return wire.run(options, body); }
 #endif
-        return dom.run(options, body);
+            return dom.run(options, body);
+        }();
+        if (!pruned.report.dialect.empty()) { return pruned; }
+        // no request body; perhaps the log of a session
+        std::optional<Outcome> log = body_to_out ? coppice_cli::refuse_log(body)
+                                                 : coppice_cli::explain_log(options, body);
+        return log ? *std::move(log) : std::move(pruned);
     }();
     if (options.command == Options::Command::explain) {
         coppice_cli::write_file("-", coppice_cli::table(options, outcome));

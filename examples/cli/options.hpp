@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/dialect.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -23,7 +25,7 @@ inline constexpr std::string_view usage =
     "       coppice recap   [OPTIONS] [SESSION]    print the recap of a session file\n"
     "\n"
     "  --preset standard|openswarm             default: standard\n"
-    "  --dialect auto|anthropic                default: auto\n"
+    "  --dialect auto|anthropic|openai-chat|openai-responses|gemini|bedrock   default: auto, from the body alone\n"
 #if COPPICE_CLI_WIRE
     "  --via wire|dom                          default: wire, which keeps every byte that is not edited\n"
 #else
@@ -37,6 +39,7 @@ inline constexpr std::string_view usage =
     "  --cutoff ID                             default: the session's own; results up to this message are "
     "stubs\n"
     "\n"
+    "explain reads session logs of Claude Code, Codex and dsh, too.\n"
     "IN, OUT and SESSION are files; without them, or with -, standard input and output.\n"
     "A body that cannot be pruned comes back as it was, and a session that cannot be read gives nothing, "
     "with a\n"
@@ -58,7 +61,7 @@ struct Options {
     Command command = Command::help;
     Preset preset = Preset::standard;
     Via via = has_wire ? Via::wire : Via::dom;
-    bool force_dialect = false;
+    coppice::Dialect dialect = coppice::Dialect::detect;
     bool every_request = false;
     std::optional<std::size_t> stepped;
     std::string report;
@@ -104,10 +107,13 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
         }
         options.preset = value == "openswarm" ? Options::Preset::openswarm : Options::Preset::standard;
     } else if (name == "--dialect") {
-        if (value != "auto" && value != "anthropic") {
-            throw UsageError(reject(name, value, "auto or anthropic"));
+        options.dialect = coppice::Dialect::detect;
+        if (value == "auto") { return; }
+        options.dialect = coppice::dialect_named(value);
+        if (options.dialect == coppice::Dialect::detect) {
+            throw UsageError(reject(name, value,
+                                    "auto, anthropic, openai-chat, openai-responses, gemini or bedrock"));
         }
-        options.force_dialect = value == "anthropic";
     } else if (name == "--via") {
         if (value == "wire" && !has_wire) {
             throw UsageError("--via wire needs simdjson, which this program was built without; choose dom");

@@ -19,6 +19,7 @@ struct Outcome {
     std::vector<std::string_view> pieces;  ///< to be written; they stay as long as the body and the route do
     std::size_t bytes_in;
     std::size_t bytes_out;
+    std::vector<std::size_t> lines;  ///< of a session log: for each message, the line that it came from
 };
 
 inline Outcome unchanged(std::string_view body, std::string why) {

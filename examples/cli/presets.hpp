@@ -39,8 +39,4 @@ auto with_pipeline(const Options& options, Work work) {
                         preset.template part<coppice::Stepped<10, coppice::Size{100'000}>>().engage);
 }
 
-inline coppice::Dialect dialect_of(const Options& options) {
-    return options.force_dialect ? coppice::Dialect::anthropic : coppice::Dialect::detect;
-}
-
 }  // namespace coppice_cli

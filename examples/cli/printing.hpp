@@ -64,16 +64,26 @@ inline std::string table(const Options& options, const Outcome& outcome) {
     const coppice::Report& report = outcome.report;
     std::string out;
     const auto end = [&out] { return std::back_inserter(out); };
+    const auto add_notes = [&] {
+        for (const std::string& note : report.warnings) {
+            fmt::format_to(end(), "note: {}\n", detail::line(note));
+        }
+    };
     if (!report.engaged) {
         fmt::format_to(end(), "{}: nothing would change: {}\n", preset_name(options), report.why);
+        add_notes();
         return out;
     }
     fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n",
-                   report.requests > 1 ? "request:msg.block" : "msg.block", "reason", "tool", "bytes",
+                   !outcome.lines.empty() ? "line" : report.requests > 1 ? "request:msg.block" : "msg.block", "reason", "tool", "bytes",
                    "after", "written instead");
     for (const coppice::EditRecord& edit : report.edits) {
         std::string place = fmt::format("{}.{}", edit.message, edit.block);
-        if (report.requests > 1) { place = fmt::format("{}:{}", edit.request, place); }
+        if (!outcome.lines.empty()) {
+            place = fmt::format("{}", outcome.lines.at(edit.message));
+        } else if (report.requests > 1) {
+            place = fmt::format("{}:{}", edit.request, place);
+        }
         fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n", place, detail::cell(edit.reason, 17),
                        detail::cell(edit.tool, 15), edit.bytes_before, edit.bytes_after,
                        detail::line(edit.replacement));
@@ -88,9 +98,7 @@ inline std::string table(const Options& options, const Outcome& outcome) {
     if (report.under_target && !*report.under_target) {
         fmt::format_to(end(), "still above the ceiling: {}\n", report.ceiling_why);
     }
-    for (const std::string& warning : report.warnings) {
-        fmt::format_to(end(), "note: {}\n", detail::line(warning));
-    }
+    add_notes();
     return out;
 }
 

@@ -42,10 +42,9 @@ public:
         }
         auto document = nlohmann::ordered_json::parse(body, nullptr, false);
         if (document.is_discarded()) { return unchanged(body, "not valid JSON"); }
-        const coppice::Dialect dialect = dialect_of(options);
         return with_pipeline(options, [&](const auto& pipeline) {
             Outcome outcome(body);
-            outcome.report = coppice::plan(document, pipeline, dialect);
+            outcome.report = coppice::plan(document, pipeline, options.dialect);
             if (!outcome.report.engaged) { return outcome; }
             const std::string_view before = detail::margin_before(body);
             const std::string_view after = detail::margin_after(body);
@@ -54,7 +53,7 @@ public:
                 return unchanged(body,
                                  "writing the body again would lose a duplicate key or digits of a number");
             }
-            outcome.report = coppice::prune(document, pipeline, dialect);
+            outcome.report = coppice::prune(document, pipeline, options.dialect);
             if (fidelity == Fidelity::respelled) {
                 outcome.report.warnings.push_back(
                     "some numbers or strings have another spelling of the same value");

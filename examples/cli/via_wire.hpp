@@ -19,11 +19,11 @@ public:
         return with_pipeline(options, [&](const auto& pipeline) {
             Outcome outcome(body);
             if (options.command == Options::Command::explain) {
-                outcome.report = coppice::plan(body, pipeline, dialect_of(options));
+                outcome.report = coppice::plan(body, pipeline, options.dialect);
                 outcome.bytes_out -= outcome.report.saved_bytes;
                 return outcome;
             }
-            const auto pieces = coppice::prune_pieces(body, pipeline, workspace_, dialect_of(options));
+            const auto pieces = coppice::prune_pieces(body, pipeline, workspace_, options.dialect);
             outcome.pieces.assign(pieces.begin(), pieces.end());
             outcome.report = std::move(workspace_.report);
             outcome.bytes_out = 0;

@@ -5,7 +5,7 @@
 #include <coppice/cadences/every_request.hpp>
 #include <coppice/cadences/stepped.hpp>
 #include <coppice/dialect.hpp>
-#include <coppice/dialects/anthropic.hpp>
+#include <coppice/dialects.hpp>
 #include <coppice/dom.hpp>
 #include <coppice/elide.hpp>
 #include <coppice/guard.hpp>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <coppice/detail/hash.hpp>
 #include <coppice/text.hpp>
 #include <coppice/transcript.hpp>
 
+#include <array>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +18,38 @@ namespace coppice {
 
 /// Which provider's shape a body has.
 enum class Dialect : std::uint8_t {
-    detect,     ///< from the body alone; what is ambiguous is left untouched
-    anthropic,  ///< Anthropic Messages
+    detect,            ///< from the body alone; what is ambiguous is left untouched
+    anthropic,         ///< Anthropic Messages
+    openai_chat,       ///< OpenAI Chat Completions, and those that speak like it: Ollama, llama.cpp, vLLM, Mistral, ...
+    openai_responses,  ///< OpenAI Responses
+    gemini,            ///< Gemini generateContent
+    bedrock,           ///< Bedrock Converse
 };
+
+/// Its name, as a report and the command line have it: `openai-chat`. Empty for `detect`.
+constexpr std::string_view name_of(Dialect dialect) {
+    switch (dialect) {
+        case Dialect::anthropic: return "anthropic";
+        case Dialect::openai_chat: return "openai-chat";
+        case Dialect::openai_responses: return "openai-responses";
+        case Dialect::gemini: return "gemini";
+        case Dialect::bedrock: return "bedrock";
+        case Dialect::detect: break;
+    }
+    return {};
+}
+
+inline constexpr std::array<Dialect, 5> all_dialects = {
+    Dialect::anthropic, Dialect::openai_chat, Dialect::openai_responses, Dialect::gemini, Dialect::bedrock,
+};
+
+/// The dialect of this name; `detect` where there is none.
+constexpr Dialect dialect_named(std::string_view name) {
+    for (const Dialect dialect : all_dialects) {
+        if (name_of(dialect) == name) { return dialect; }
+    }
+    return Dialect::detect;
+}
 
 /// Kind of a JSON value.
 enum class JsonType : std::uint8_t { null, boolean, number, string, array, object };
@@ -50,63 +80,6 @@ concept json_cursor = std::copyable<V> &&
 
 namespace detail {
 
-/// Pairs calls and results by position: a call arms its id for the user turn that follows, the next result
-/// with that id consumes it. Ids are not unique in the wild, so the first call armed is the first one
-/// answered.
-class Pairs {
-public:
-    void clear() {
-        armed_.clear();
-        heads_.start(0);
-        turn_ = 0;
-    }
-    void next_turn() { ++turn_; }
-
-    void arm(Text id, std::size_t call) {
-        std::size_t& head = heads_[key(id)];
-        armed_.push_back({id, call, Index::absent, armed_.size()});
-        if (head == Index::absent) {
-            head = armed_.size() - 1;
-        } else {
-            Armed& first = armed_[head];
-            armed_[first.last].next = armed_.size() - 1;
-            first.last = armed_.size() - 1;
-        }
-    }
-
-    /// The call that a result with this id answers, or `none`.
-    std::size_t answer(Text id) {
-        std::size_t& head = heads_[key(id)];
-        if (head == Index::absent || !same_text(armed_[head].id, id)) { return none; }
-        const Armed answered = armed_[head];
-        head = answered.next;
-        if (head != Index::absent) { armed_[head].last = answered.last; }
-        return answered.call;
-    }
-
-private:
-    struct Armed {
-        Text id{};
-        std::size_t call;
-        std::size_t next;
-        std::size_t last;
-    };
-
-    std::uint64_t key(Text id) { return hash_bytes(exact(id, scratch_), turn_ ^ process_seed()); }
-
-    std::vector<Armed> armed_;
-    Index heads_;
-    std::uint64_t turn_ = 0;
-    std::string scratch_;
-};
-
-/// What a reader works with, kept from call to call for its capacity.
-struct ReaderScratch {
-    Pairs pairs;
-    Pairs server_pairs;
-    std::string text;
-};
-
 /// Members of a request or a message, never of the wrapper around a request.
 inline bool belongs_to_request(Text key) {
     for (const std::string_view name : {"messages", "contents", "input", "role"}) {
@@ -118,20 +91,25 @@ inline bool belongs_to_request(Text key) {
 /// What a value may be in a batch.
 enum class BatchItem : std::uint8_t { request, wrapper, other };
 
-/// Tells a wrapper from what it wraps, a request or a message; `inner` becomes the request inside: the member
-/// `params` (Anthropic Message Batches) or `body` (a line of a batch file).
+/// Tells a wrapper from what it wraps, a request or a message; `inner` becomes the request inside: the member `params`
+/// (Anthropic Message Batches), `body` (a line of an OpenAI batch file), `request` (Gemini batches) or `modelInput` (a
+/// record of a Bedrock batch).
 template <json_cursor Value>
 BatchItem look_into(Value value, Value& inner) {
+    constexpr std::array<std::string_view, 4> wraps = {"params", "body", "request", "modelInput"};
+    std::size_t best = wraps.size();
     BatchItem found = BatchItem::other;
     if (value.repeats_keys()) { return found; }
     value.members([&](Text key, Value member) {
         if (belongs_to_request(key)) { found = BatchItem::request; }
-        const bool params = same_text(key, std::string_view("params"));
-        const bool wraps = params || same_text(key, std::string_view("body"));
-        if (!wraps || member.type() != JsonType::object || found == BatchItem::request) { return; }
-        // where both are, whatever their order
-        if (params || found == BatchItem::other) { inner = member; }
-        found = BatchItem::wrapper;
+        if (member.type() != JsonType::object || found == BatchItem::request) { return; }
+        // where there are several the first of the list, whatever their order
+        for (std::size_t i = 0; i < best; ++i) {
+            if (!same_text(key, wraps[i])) { continue; }
+            inner = member;
+            found = BatchItem::wrapper;
+            best = i;
+        }
     });
     return found;
 }
@@ -163,8 +141,9 @@ void for_each_body(Value root, Visit visit) {
         looked = true;
         bool message = false;
         item.members([&](Text key, Value) {
-            message = message || same_text(key, std::string_view("role")) ||
-                      same_text(key, std::string_view("content"));
+            for (const std::string_view name : {"role", "content", "parts", "type"}) {
+                message = message || same_text(key, name);
+            }
         });
         batch = !message && look_into(item, inner) != BatchItem::other;
     });

@@ -3,8 +3,8 @@
 
 #include <coppice/detail/canonical.hpp>
 #include <coppice/detail/dom_walk.hpp>
+#include <coppice/detail/packed_json.hpp>
 #include <coppice/detail/reporting.hpp>
-#include <coppice/dialects/anthropic.hpp>
 #include <coppice/pipeline.hpp>
 
 #include <nlohmann/json.hpp>
@@ -165,12 +165,17 @@ public:
         writer_.append(DomCursor<Json>(value_of(node)), out);
     }
 
+    void append_canonical(std::string_view packed, std::string& out) const override {
+        packed_writer_.append_canonical(packed, out);
+    }
+
 private:
     static const Json& value_of(Node node) { return *static_cast<const Json*>(node.where); }
 
     // kept for their capacity
     mutable std::vector<OpenValue<Json>> stack_;
     mutable CanonicalWriter<DomCursor<Json>> writer_;
+    mutable PackedJsonWriter packed_writer_;
 };
 
 /// What takes the place of one value. It is made ready first; putting it in place cannot fail.
@@ -179,15 +184,25 @@ class Replacement {
 public:
     // the nodes were read from this very document, which the caller handed over to be changed
     Replacement(const Edit& edit, const BlockSpelling& spelling)
-        : target_(mutable_value(edit.node)), mark_(mutable_value(edit.cache_mark)) {
+        : target_(mutable_value(edit.as == Edit::As::packed ? edit.holder : edit.node)),
+          mark_(mutable_value(edit.cache_mark)) {
         if (edit.as == Edit::As::string) {
             value_ = std::string(edit.text);
+            return;
+        }
+        if (edit.as == Edit::As::packed) {
+            value_ = std::string();
+            append(edit);
+            return;
+        }
+        if (edit.as == Edit::As::empty) {
+            value_ = Json::array();
             return;
         }
         Json block = Json::object();
         if (!spelling.type.empty()) { block[std::string("type")] = std::string(spelling.type); }
         block[std::string(spelling.text_key)] = std::string(edit.text);
-        mark_key_ = spelling.mark_key;
+        mark_key_ = edit.mark_key;
         if (mark_ != nullptr) { block[mark_key_] = nullptr; }
         if (edit.as == Edit::As::block) {
             value_ = std::move(block);
@@ -195,6 +210,19 @@ public:
             value_ = Json::array();
             value_.push_back(std::move(block));
         }
+    }
+
+    /// Whether the edit is of the same string, which holds JSON, and is now part of this.
+    bool takes(const Edit& edit) {
+        if (edit.as != Edit::As::packed || edit.holder.where != target_) { return false; }
+        append(edit);
+        return true;
+    }
+
+    /// What can fail: to be called once, when all edits are known.
+    void finish() {
+        if (packed_.data() == nullptr) { return; }
+        value_.template get_ref<typename Json::string_t&>() += packed_.substr(copied_);
     }
 
     void put_in_place() noexcept {
@@ -209,10 +237,22 @@ public:
 private:
     static Json* mutable_value(Node node) { return const_cast<Json*>(static_cast<const Json*>(node.where)); }
 
+    // edits come in the order of the text
+    void append(const Edit& edit) {
+        packed_ = edit.packed;
+        const auto at = static_cast<std::size_t>(static_cast<const char*>(edit.node.where) - packed_.data());
+        auto& text = value_.template get_ref<typename Json::string_t&>();
+        text += packed_.substr(copied_, at - copied_);
+        append_json_string(text, edit.text);
+        copied_ = at + edit.node.length;
+    }
+
     Json* target_;
     Json* mark_;
     std::string mark_key_;
     Json value_;
+    std::string_view packed_{};  // JSON in a string: as it is, and how much of it has been written
+    std::size_t copied_ = 0;
 };
 
 /// True of documents. Bytes are for `coppice/wire.hpp`, a header of its own, and the name is what a compiler says to
@@ -230,11 +270,12 @@ std::vector<Replacement<Json>> plan_document(const Json& document, const Pipelin
     const DomSource<Json> source;
     prune_bodies(DomCursor<Json>(document), pipeline, dialect, commit, workspace, source, report,
                  [&](const Edit& edit) {
-                     if (commit == Commit::yes) {
+                     if (commit == Commit::yes && (replacements.empty() || !replacements.back().takes(edit))) {
                          replacements.push_back(Replacement<Json>(edit, workspace.transcript.block));
                      }
                      return EditBytes{workspace.plan.bytes_before(edit), edit.after};
                  });
+    for (Replacement<Json>& replacement : replacements) { replacement.finish(); }
     return replacements;
 }
 

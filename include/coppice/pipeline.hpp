@@ -3,7 +3,7 @@
 
 #include <coppice/cadence.hpp>
 #include <coppice/cadences/every_request.hpp>
-#include <coppice/dialect.hpp>
+#include <coppice/detail/reader.hpp>
 #include <coppice/guard.hpp>
 #include <coppice/guards/blank_text.hpp>
 #include <coppice/guards/cache_marks.hpp>
@@ -112,7 +112,8 @@ void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool
                          std::string& scratch) {
     for (Entry& entry : transcript.all()) {
         for (const Field& field : transcript.fields_of(entry)) {
-            if (entry.cleared || !wording.may_be_stub(field.text)) { continue; }
+            const bool input = entry.kind == Kind::call;
+            if (!input || entry.cleared || !wording.may_be_stub(field.text)) { continue; }
             const Recognised found = wording.recognise(decoded(field.text.text(), scratch));
             entry.cleared = found.kind == Recognised::Kind::stub;
         }
@@ -136,8 +137,9 @@ void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool
                 entry.stands_for = found.size;
             }
         }
-        entry.stub = own > 0 && own == entry.part_count;
-        if (!entry.stub) { entry.elided = own; }
+        // what a stub of ours left of a result in pieces stays
+        entry.stub = own > 0 && (own == entry.part_count || entry.form == Form::pieces);
+        if (!entry.stub) { entry.elided += own; }
     }
 }
 

@@ -22,6 +22,8 @@ struct Edit {
         string,  ///< the text as a JSON string
         blocks,  ///< an array that holds one text block
         block,   ///< one text block
+        packed,  ///< the text as a JSON string, inside a string that holds JSON
+        empty,   ///< an empty array
     };
 
     std::size_t entry = none;
@@ -31,8 +33,17 @@ struct Edit {
     As as = As::string;
     std::string_view text{};
     Node cache_mark{};  ///< goes into the text block
+    std::string_view mark_key{};
+    Node holder{};               ///< of packed JSON: the string that holds it
+    std::string_view packed{};   ///< and what that string means, with `node` inside
     std::string_view reason{};
     std::size_t after = 0;  ///< bytes, serialised
+};
+
+/// What an edit does to the length of the body.
+struct EditBytes {
+    std::size_t before;
+    std::size_t after;
 };
 
 /// A ceiling that was looked at, and what stood in its way.
@@ -174,7 +185,7 @@ public:
         if (decision.reason.empty()) { decision.reason = reason; }
         decision.after += piece.after;
         if (Extent* size = measured_size(entry)) {
-            *size -= transcript_->fields[index].text.extent().serialised();
+            *size -= transcript_->serialised(transcript_->fields[index]);
             *size += piece.after;
         }
         return true;
@@ -277,7 +288,7 @@ public:
     /// What an edit replaces, in bytes, as it stands in the document.
     std::size_t bytes_before(const Edit& edit) const {
         if (edit.part != none) { return transcript_->serialised(transcript_->parts[edit.part]).bytes; }
-        if (edit.field != none) { return transcript_->fields[edit.field].text.extent().serialised().bytes; }
+        if (edit.field != none) { return transcript_->serialised(transcript_->fields[edit.field]).bytes; }
         return transcript_->serialised(transcript_->all()[edit.entry]).bytes;
     }
 
@@ -293,35 +304,48 @@ private:
         const Decision& decision = decisions_[entry];
         if (decision.fate == Fate::keep) { return; }
         const Entry& subject = transcript_->all()[entry];
-        if (decision.fate == Fate::stub || decision.fate == Fate::spill) {
+        if (replaces_whole(decision.fate, subject)) {
+            const Part& marked = mark_of(subject);
             visit(Edit{.entry = entry,
                        .node = subject.content,
                        .as = writes_blocks(subject) ? Edit::As::blocks : Edit::As::string,
                        .text = text_of(decision),
-                       .cache_mark = mark_of(subject).cache_mark,
+                       .cache_mark = marked.cache_mark,
+                       .mark_key = transcript_->block.mark_keys[marked.mark_key],
                        .reason = decision.reason,
                        .after = decision.after.bytes});
             return;
         }
-        const bool parts = decision.fate == Fate::elide;
+        const bool parts = decision.fate != Fate::clear_fields;
         const std::size_t first = parts ? subject.first_part : subject.first_field;
         const std::size_t count = parts ? subject.part_count : subject.field_count;
         for (std::size_t i = first; i < first + count; ++i) {
             const Piece& piece = parts ? changed_parts_[i] : changed_fields_[i];
             if (!piece.changed) { continue; }
-            Edit edit{
-                .entry = entry, .text = text_of(piece), .reason = piece.reason, .after = piece.after.bytes};
+            Edit edit{.entry = entry,
+                      .as = piece.as,
+                      .text = text_of(piece),
+                      .reason = piece.reason,
+                      .after = piece.after.bytes};
             if (parts) {
+                const Part& part = transcript_->parts[i];
                 edit.part = i;
-                edit.node = transcript_->parts[i].node;
-                edit.as = Edit::As::block;
-                edit.cache_mark = transcript_->parts[i].cache_mark;
+                edit.node = part.node;
+                edit.cache_mark = part.cache_mark;
+                edit.mark_key = transcript_->block.mark_keys[part.mark_key];
             } else {
                 edit.field = i;
                 edit.node = transcript_->fields[i].node;
+                edit.holder = subject.content;
+                edit.packed = subject.packed;
             }
             visit(edit);
         }
+    }
+
+    // and not only some of its parts
+    static bool replaces_whole(Fate fate, const Entry& result) {
+        return (fate == Fate::stub || fate == Fate::spill) && result.form != Form::pieces;
     }
 
     // Duplicates hang in a list of their original: `first_duplicate` of the original, then `next_duplicate`. The
@@ -342,6 +366,7 @@ private:
     // a part or field on its own
     struct Piece {
         bool changed = false;
+        Edit::As as = Edit::As::string;
         std::size_t text_at = 0;
         std::size_t text_size = 0;
         Extent after{};
@@ -382,7 +407,9 @@ private:
     }
 
     bool writes_blocks(const Entry& result) const {
-        return wording_.shape == Shape::always_blocks || result.form != Form::string;
+        if (result.form == Form::blocks) { return true; }
+        const bool widened = result.form != Form::string || wording_.shape == Shape::always_blocks;
+        return transcript_->block.may_widen && widened;
     }
 
     // the part whose cache mark the stub has to carry
@@ -394,13 +421,13 @@ private:
         return no_part;
     }
 
-    bool fits(std::size_t entry, Decision& decision, bool assume_read) const {
+    bool fits(std::size_t entry, Decision& decision, bool assume_read) {
         const Entry& result = transcript_->all()[entry];
+        if (result.form == Form::pieces) { return fits_piece(entry, decision, assume_read); }
         const std::string_view text = text_of(decision);
         const TextExtent size = measure(text);
-        decision.after = writes_blocks(result)
-                             ? transcript_->text_block(size, mark_of(result).cache_mark) + ascii(2)
-                             : size.serialised();
+        decision.after = writes_blocks(result) ? transcript_->text_block(size, mark_of(result)) + ascii(2)
+                                               : size.serialised();
         // mostly plain without reading the text that goes
         const bool shrinks = decision.after.bytes < transcript_->least_bytes(result) ||
                              decision.after.bytes < transcript_->serialised(result).bytes;
@@ -423,23 +450,90 @@ private:
         ResultFacts facts = facts_of(entry);
         facts.duplicate = duplicate;
         if (decision.reference_size != 0) { facts.reference = reference_ = reference(entry); }
+        if (transcript_->all()[entry].form == Form::pieces) {
+            return propose_pieces(entry, facts, assume_read, decision);
+        }
         append([&](std::string& out) { wording_.result(out, facts); });
         decision.text_size = texts_.size() - decision.text_at;
         return fits(entry, decision, assume_read);
+    }
+
+    // Each part that a stub of its own makes shorter, with its own lines where the call failed: which of them comes
+    // first depends on the order of keys. Media have no place for a stub, and go along with a text.
+    bool propose_pieces(std::size_t entry, ResultFacts facts, bool assume_read, Decision& decision) {
+        const Entry& result = transcript_->all()[entry];
+        bool worded = false;
+        proposed_.clear();
+        for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
+            const Part& part = transcript_->parts[i];
+            if (part.kind == Part::Kind::stub) { continue; }
+            Piece piece{.changed = true};
+            if (part.kind == Part::Kind::image) {
+                piece.as = Edit::As::empty;
+                piece.after = ascii(2);
+            } else {
+                const Extent size = transcript_->serialised(part);
+                facts.size = part.kind == Part::Kind::text ? part.text.plain() : size;
+                facts.images = worded ? 0 : result.images;
+                facts.others = part.kind == Part::Kind::other ? 1 : 0;
+                if (facts.error) {
+                    const bool text = part.kind == Part::Kind::text;
+                    const std::string_view own = text ? decoded(part.text.text(), first_) : std::string_view();
+                    facts.first_line = first_line(own);
+                    facts.last_line = last_line(own);
+                }
+                piece.text_at = texts_.size();
+                append([&](std::string& out) { wording_.result(out, facts); });
+                piece.text_size = texts_.size() - piece.text_at;
+                piece.after = measure(text_of(piece)).serialised();
+                const bool shrinks = piece.after.bytes < size.bytes;
+                if (!shrinks || !allowed(entry, decision.fate, text_of(piece), assume_read)) {
+                    texts_.resize(piece.text_at);
+                    continue;
+                }
+                worded = true;
+            }
+            decision.after += piece.after;
+            proposed_.emplace_back(i, piece);
+        }
+        return worded;
+    }
+
+    // a preview in the place of the one text that there is
+    bool fits_piece(std::size_t entry, Decision& decision, bool assume_read) {
+        const Entry& result = transcript_->all()[entry];
+        const std::string_view text = text_of(decision);
+        if (result.part_count != 1 || transcript_->parts[result.first_part].kind != Part::Kind::text) {
+            return false;
+        }
+        const Piece piece{.changed = true,
+                          .text_at = decision.text_at,
+                          .text_size = decision.text_size,
+                          .after = measure(text).serialised()};
+        decision.after = piece.after;
+        proposed_.assign(1, {result.first_part, piece});
+        const Part& part = transcript_->parts[result.first_part];
+        return piece.after.bytes < transcript_->serialised(part).bytes &&
+               allowed(entry, decision.fate, text, assume_read);
     }
 
     bool propose_image(std::size_t entry, const Part& part, const ResultFacts& facts, bool assume_read,
                        Piece& piece) {
         const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry);
         if (!open || part.kind != Part::Kind::image) { return false; }
+        const bool in_pieces = transcript_->all()[entry].form == Form::pieces;
+        piece.as = in_pieces ? Edit::As::empty : Edit::As::block;
         piece.text_at = texts_.size();
         append([&](std::string& out) { wording_.image(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
-        piece.after = transcript_->text_block(measure(text_of(piece)), part.cache_mark);
+        piece.after = in_pieces ? ascii(2) : transcript_->text_block(measure(text_of(piece)), part);
         const bool shrinks = piece.after.bytes < transcript_->serialised(part).bytes;
-        if (shrinks && allowed(entry, Fate::elide, text_of(piece), assume_read)) { return true; }
-        texts_.resize(piece.text_at);
-        return false;
+        const bool taken = shrinks && allowed(entry, Fate::elide, text_of(piece), assume_read);
+        if (!taken || in_pieces) {
+            texts_.resize(piece.text_at);
+            piece.text_size = 0;
+        }
+        return taken;
     }
 
     bool propose_field(std::size_t entry, std::size_t field, bool assume_read, Piece& piece) {
@@ -459,9 +553,16 @@ private:
                                .size = subject.text.plain()};
         append([&](std::string& out) { wording_.field(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
-        piece.after = measure(text_of(piece)).serialised();
+        if (subject.packed) {
+            piece.as = Edit::As::packed;
+            spelled_.clear();
+            detail::append_json_string(spelled_, text_of(piece));
+            piece.after = Transcript::packed(spelled_);
+        } else {
+            piece.after = measure(text_of(piece)).serialised();
+        }
         const bool shrinks = piece.after.bytes < subject.text.least(Unit::bytes) + 2 ||
-                             piece.after.bytes < subject.text.extent().serialised().bytes;
+                             piece.after.bytes < transcript_->serialised(subject).bytes;
         if (shrinks && allowed(entry, Fate::clear_fields, text_of(piece), assume_read)) { return true; }
         texts_.resize(piece.text_at);
         return false;
@@ -491,14 +592,12 @@ private:
 
     // What the decision on an entry replaces, as it stands in the document.
     Extent before(std::size_t entry) const {
-        const Fate fate = decisions_[entry].fate;
-        if (fate == Fate::stub || fate == Fate::spill) {
-            return transcript_->serialised(transcript_->all()[entry]);
-        }
+        const Entry& subject = transcript_->all()[entry];
+        if (replaces_whole(decisions_[entry].fate, subject)) { return transcript_->serialised(subject); }
         Extent sum;
         auto add = [&](const Edit& edit) {
             sum += edit.part != none ? transcript_->serialised(transcript_->parts[edit.part])
-                                     : transcript_->fields[edit.field].text.extent().serialised();
+                                     : transcript_->serialised(transcript_->fields[edit.field]);
         };
         for_each_edit_of(entry, add);
         return sum;
@@ -526,7 +625,13 @@ private:
         for (std::size_t i = transcript_->first_entry_of(measured_); i < end; ++i) {
             if (decisions_[i].fate == Fate::keep) { continue; }
             size += decisions_[i].after;
-            auto note = [this](const Edit& edit) { replaced_.push_back(edit.node); };
+            auto note = [&](const Edit& edit) {
+                if (edit.as == Edit::As::packed) {
+                    size -= transcript_->serialised(transcript_->fields[edit.field]);
+                } else {
+                    replaced_.push_back(edit.node);
+                }
+            };
             for_each_edit_of(i, note);
         }
         size += transcript_->source->serialised(transcript_->messages[measured_].node, replaced_);
@@ -540,6 +645,12 @@ private:
         decisions_[entry] = decision;
         decisions_[entry].reason = reason;
         decisions_[entry].first_duplicate = first_duplicate;
+        if (decision.fate != Fate::elide && transcript_->all()[entry].form == Form::pieces) {
+            for (auto& [part, piece] : proposed_) {
+                changed_parts_[part] = piece;
+                changed_parts_[part].reason = reason;
+            }
+        }
         if (Extent* size = measured_size(entry)) {
             *size -= before(entry);
             *size += decision.after;
@@ -554,7 +665,7 @@ private:
             *size -= old.after;
             *size += before(entry);
         }
-        if (old.fate == Fate::elide) {
+        if (old.fate != Fate::keep && !replaces_whole(old.fate, transcript_->all()[entry])) {
             const Entry& result = transcript_->all()[entry];
             for (std::size_t i = 0; i < result.part_count; ++i) {
                 changed_parts_[result.first_part + i] = Piece{};
@@ -606,10 +717,11 @@ private:
     Extent open_size_{};
     Extent newer_size_{};
     std::vector<Node> replaced_;
+    std::vector<std::pair<std::size_t, Piece>> proposed_;  // parts of the result that was looked at last
     std::vector<std::size_t> relabelled_;
     Scratch scratch_;
     // decoding buffers, kept for their capacity
-    std::string worded_;
+    std::string worded_, spelled_;
     std::string tool_, identity_, first_, last_, kept_last_, joined_, reference_;
 };
 

@@ -14,7 +14,9 @@ struct EditRecord {
     std::size_t request = 0;  ///< position in a batch, otherwise 0
     std::size_t message = 0;
     std::size_t block = 0;
-    std::string path;         ///< JSON Pointer inside the block: `/content`, `/input/edits/0/new_string`
+    /// JSON Pointer inside the block: `/content`, `/input/edits/0/new_string`. Inside a string that holds JSON, a `#`
+    /// and a pointer follow: `/function/arguments#/content`.
+    std::string path;
     std::string_view reason;  ///< name of the policy, which lives as long as the program
     std::string id;           ///< of the call
     std::string tool;

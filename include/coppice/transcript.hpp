@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/text_arena.hpp>
 #include <coppice/measure.hpp>
 #include <coppice/text.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <forward_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,13 +45,15 @@ struct Part {
 
     Kind kind = Kind::text;
     bool plain = false;   ///< a text block with nothing but type, text and perhaps a cache mark
+    bool bare = false;    ///< a string on its own, no block
+    std::uint8_t mark_key = 0;  ///< of `cache_mark`, in BlockSpelling::mark_keys
     MeasuredText text{};  ///< of a text part
-    Node node{};          ///< the whole part; the string itself where content is one
+    Node node{};          ///< the whole part; the string itself where it is bare; a list of media that may be emptied
     Node cache_mark{};    ///< its cache mark, if it carries one
 };
 
 /// A string inside a call's input: at the top level (`content`), or in an array of objects one level
-/// down (`edits[2].new_string`).
+/// down (`edits[2].new_string`). Of a result in pieces, the name of each part.
 struct Field {
     Text name{};
     Text list{};            ///< name of the array, which may be empty, too
@@ -58,6 +61,7 @@ struct Field {
     MeasuredText text{};
     Node node{};
     bool in_list = false;
+    bool packed = false;  ///< of input that is JSON in a string: `node` is the spelling inside, quotes included
 };
 
 /// How content is written, so that a replacement can keep the form it found.
@@ -65,6 +69,7 @@ enum class Form : std::uint8_t {
     absent,
     string,
     blocks,  ///< an array of content blocks
+    pieces,  ///< an object or array that stays as it is but for the values that are its parts
     other,   ///< anything else: an object, a number, ...
 };
 
@@ -97,13 +102,17 @@ struct Entry {
     Text reference{};             ///< where the full content is, when the result is one of our previews
     Extent stands_for{};          ///< of a preview, written or planned: the size of the full content
     Node content{};               ///< the content of a result, the input of a call
+    std::string_view path{};      ///< where that is inside its block, as a JSON Pointer
+    std::string_view packed{};    ///< of a call whose input is a string that holds a JSON object: that JSON
 };
 
 /// How a dialect writes a text block, in pieces: the text and perhaps a cache mark go between them.
 struct BlockSpelling {
-    std::string_view type{};      ///< value of "type"; empty where blocks have none
-    std::string_view text_key{};  ///< "text"
-    std::string_view mark_key{};  ///< "cache_control"
+    std::string_view type{};                       ///< value of "type"; empty where blocks have none
+    std::string_view text_key{};                   ///< "text"
+    std::array<std::string_view, 2> mark_keys{};   ///< "cache_control"
+    /// Content that was no array of blocks may become one; otherwise it becomes a string.
+    bool may_widen = false;
 
     /// The block without its text and mark: braces, keys, colons, commas.
     constexpr Extent frame() const {
@@ -111,8 +120,8 @@ struct BlockSpelling {
             type.empty() ? 0 : std::string_view(R"("type":"",)").size() + type.size();
         return ascii(2 + type_member + text_key.size() + std::string_view(R"("":)").size());
     }
-    constexpr Extent mark_frame() const {
-        return ascii(mark_key.size() + std::string_view(R"(,"":)").size());
+    constexpr Extent mark_frame(std::size_t key) const {
+        return ascii(mark_keys[key].size() + std::string_view(R"(,"":)").size());
     }
 };
 
@@ -133,6 +142,8 @@ public:
     virtual Extent serialised(Node value, std::span<const Node> except = {}) const = 0;
     /// Appends one spelling of the value: equal values, whatever the order of their keys, give equal bytes.
     virtual void append_canonical(Node value, std::string& out) const = 0;
+    /// The same for JSON that stands in a string.
+    virtual void append_canonical(std::string_view packed, std::string& out) const = 0;
     /// Whether texts that mean the same are the same bytes throughout the document.
     virtual bool one_spelling() const = 0;
     /// How many members of this name stand in the value, at any depth.
@@ -181,7 +192,7 @@ public:
     Entry& add() { return all_.emplace_back(); }
 
     /// Keeps a text that stands nowhere in the document as it reads.
-    Text keep(std::string_view text) { return Text(std::string_view(kept_.emplace_front(text))); }
+    Text keep(std::string_view text) { return Text(kept_.keep(text)); }
 
     /// The entries up to the horizon: all that a policy sees.
     std::span<const Entry> entries() const { return {all_.data(), visible_}; }
@@ -236,14 +247,25 @@ public:
         return sum;
     }
     Extent serialised(const Part& part) const {
-        return part.plain ? text_block(part.text.extent(), part.cache_mark) : source->serialised(part.node);
+        if (part.bare) { return part.text.extent().serialised(); }
+        return part.plain ? text_block(part.text.extent(), part) : source->serialised(part.node);
     }
-    /// A text block of this dialect.
-    Extent text_block(const TextExtent& text, Node cache_mark) const {
+    /// A text block of this dialect, with the cache mark of a part.
+    Extent text_block(const TextExtent& text, const Part& marked) const {
         Extent sum = block.frame() + text.serialised();
-        if (cache_mark) { sum += block.mark_frame() + source->serialised(cache_mark); }
+        if (marked.cache_mark) {
+            sum += block.mark_frame(marked.mark_key) + source->serialised(marked.cache_mark);
+        }
         return sum;
     }
+    /// A field as it stands in the body.
+    Extent serialised(const Field& field) const {
+        if (!field.packed) { return field.text.extent().serialised(); }
+        const std::string_view spelling(static_cast<const char*>(field.node.where), field.node.length);
+        return packed(spelling);
+    }
+    /// JSON that stands in a string, without the string's own quotes.
+    static Extent packed(std::string_view json) { return measure(json).serialised() - ascii(2); }
 
     /// The content of a result has at least this many bytes, as far as is known without reading its text.
     std::size_t least_bytes(const Entry& result) const {
@@ -311,7 +333,7 @@ private:
 
     std::vector<Entry> all_;
     mutable std::vector<Extent> sums_;
-    std::forward_list<std::string> kept_;
+    detail::TextArena kept_;
     std::size_t horizon_ = 0;
     std::size_t visible_ = 0;
     std::size_t unread_from_ = 0;

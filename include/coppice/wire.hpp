@@ -56,8 +56,7 @@ void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dial
         report.repeated_keys = structure.repeated_keys();
         prune_bodies(WireCursor(structure), pipeline, dialect, commit, workspace.planning, source, report,
                      [&](const Edit& edit) {
-                         return EditBytes{edit.node.length,
-                                          workspace.writer.add(edit, workspace.planning.transcript.block)};
+                         return workspace.writer.add(edit, workspace.planning.transcript.block);
                      });
         report.first_changed_offset = workspace.writer.first_difference();
     });

@@ -41,7 +41,7 @@ Json batch(Entries... entries) {
 /// The request that an entry or a line holds, or the value itself.
 template <class Json>
 Json& request_in(Json& value) {
-    for (const char* const key : {"params", "body"}) {
+    for (const char* const key : {"params", "body", "request", "modelInput"}) {
         if (value.is_object() && value.contains(key)) { return value.at(key); }
     }
     return value;

@@ -48,6 +48,7 @@ void for_each_cadence(Visit visit) {
 }
 
 inline constexpr std::array<std::string_view, 2> preset_names = {"openswarm", "standard"};
-inline constexpr std::array<std::string_view, 1> dialect_names = {"anthropic"};
+inline constexpr std::array<std::string_view, 5> dialect_names = {"anthropic", "bedrock", "gemini", "openai_chat",
+                                                                  "openai_responses"};
 
 }  // namespace support

@@ -123,6 +123,18 @@ public:
         return std::adjacent_find(names.begin(), names.end()) != names.end();
     }
 
+    /// Where the path of an edit leads to: a JSON Pointer, and behind a `#` another one into the JSON that a string holds.
+    Span follow_into(Span value, std::string_view path) const {
+        const std::size_t hash = path.find('#');
+        if (hash == npos) { return follow(value, path); }
+        const Span holder = follow(value, path.substr(0, hash));
+        std::vector<std::size_t> places;
+        const std::string packed = decoded(holder, places);
+        const JsonSpans inner(packed);
+        const Span found = inner.follow(inner.root(), path.substr(hash + 1));
+        return {places.at(found.begin), places.at(found.end)};
+    }
+
     /// Where a JSON Pointer leads to. No object on the way has two members of one name.
     Span follow(Span value, std::string_view pointer) const {
         while (!pointer.empty()) {
@@ -148,13 +160,22 @@ public:
     }
 
     std::string decoded(Span string) const {
+        std::vector<std::size_t> places;
+        return decoded(string, places);
+    }
+
+    /// For each byte of what a string means, and for its end, where in the text it is spelled.
+    std::string decoded(Span string, std::vector<std::size_t>& places) const {
         const std::string_view inside = json_.substr(string.begin + 1, string.size() - 2);
         std::string out;
+        places.clear();
         for (std::size_t at = 0; at < inside.size();) {
             const std::size_t plain = std::min(inside.find('\\', at), inside.size());
             out += inside.substr(at, plain - at);
+            while (places.size() < out.size()) { places.push_back(string.begin + 1 + at++); }
             at = plain;
             if (at == inside.size()) { break; }
+            const std::size_t spelled_at = string.begin + 1 + at;
             const char c = inside.at(at + 1);
             at += 2;
             constexpr std::string_view letters = "bfnrt";
@@ -172,7 +193,9 @@ public:
             } else {
                 out += letter == npos ? c : std::string_view("\b\f\n\r\t")[letter];
             }
+            places.resize(out.size(), spelled_at);
         }
+        places.push_back(string.end - 1);
         return out;
     }
 
@@ -223,11 +246,14 @@ public:
     const JsonSpans& spans() const { return spans_; }
     const std::vector<Span>& requests() const { return requests_; }
 
-    Span block(std::size_t request, std::size_t message, std::size_t block) {
+    /// What the path of an edit starts from: a block of a message's content, a part, or the whole message or item.
+    Span block(std::string_view dialect, std::size_t request, std::size_t message, std::size_t block) {
+        if (dialect == "openai-chat" || dialect == "openai-responses") { return messages(request).at(message); }
         if (blocks_.empty() || request != request_ || message != message_) {
             request_ = request;
             message_ = message;
-            blocks_ = spans_.elements(spans_.member(messages(request).at(message), "content"));
+            const char* const list = dialect == "gemini" ? "parts" : "content";
+            blocks_ = spans_.elements(spans_.member(messages(request).at(message), list));
         }
         return blocks_.at(block);
     }
@@ -235,9 +261,15 @@ public:
     const std::vector<Span>& messages(std::size_t request) {
         const auto [found, fresh] = messages_.try_emplace(request);
         if (fresh) {
-            const Span value = requests_.at(request);
-            found->second =
-                spans_.elements(spans_.kind(value) == '[' ? value : spans_.member(value, "messages"));
+            Span value = requests_.at(request);
+            if (spans_.kind(value) == '{') {
+                const Span whole = value;
+                for (const char* const name : {"messages", "contents", "input"}) {
+                    const Span list = spans_.member(whole, name);
+                    if (list.size() > 0 && spans_.kind(list) == '[') { value = list; }
+                }
+            }
+            found->second = spans_.elements(value);
         }
         return found->second;
     }
@@ -255,7 +287,8 @@ private:
         if (spans_.kind(value) != '{' || is_request(value)) { return value; }
         Span inner = value;
         for (const auto& [key, member] : spans_.members(value)) {
-            if ((key == "params" || key == "body") && spans_.kind(member) == '{') { inner = member; }
+            const bool wraps = key == "params" || key == "body" || key == "request" || key == "modelInput";
+            if (wraps && spans_.kind(member) == '{') { inner = member; }
         }
         return inner;
     }

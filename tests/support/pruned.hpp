@@ -28,7 +28,7 @@ struct Pruned {
 /// Prunes, and holds the result against every law: figures that add up, nothing less valid, twice is once.
 template <class Pipeline>
 Pruned pruned(const Ordered& document, const Pipeline& pipeline,
-              const anthropic_validator::AllowedChanges& allowed = {}) {
+              const AllowedChanges& allowed = {}) {
     Pruned out{document, document, check_laws(document, pipeline, allowed)};
     coppice::prune(out.after, pipeline);
     return out;

@@ -17,7 +17,7 @@ using coppice::detail::append_json_string;
 using coppice::detail::WireWriter;
 
 constexpr coppice::BlockSpelling anthropic = {
-    .type = "text", .text_key = "text", .mark_key = "cache_control"};
+    .type = "text", .text_key = "text", .mark_keys = {"cache_control"}};
 
 Edit edit_of(std::string_view text, std::string_view what, std::string_view with,
              Edit::As as = Edit::As::string) {
@@ -61,9 +61,9 @@ TEST_CASE("wire writer: edits take the place of what they replace, the rest is t
     const std::string text = R"({"a":"one","b":["two", 3],"c":"four"})";
     WireWriter writer;
     writer.start(text);
-    CHECK(writer.add(edit_of(text, R"("one")", "1"), anthropic) == 3);
-    CHECK(writer.add(edit_of(text, R"("two")", "2 \"\n"), anthropic) == 8);
-    CHECK(writer.add(edit_of(text, R"("four")", ""), anthropic) == 2);
+    CHECK(writer.add(edit_of(text, R"("one")", "1"), anthropic).after == 3);
+    CHECK(writer.add(edit_of(text, R"("two")", "2 \"\n"), anthropic).after == 8);
+    CHECK(writer.add(edit_of(text, R"("four")", ""), anthropic).after == 2);
     const std::string expected = R"({"a":"1","b":["2 \"\n", 3],"c":""})";
     CHECK(writer.joined() == expected);
     CHECK(pieced(writer) == expected);
@@ -89,11 +89,14 @@ TEST_CASE("wire writer: blocks are written with their mark, in its own spelling"
     const auto written = [&](Edit::As as, bool marked) {
         Edit edit = edit_of(view, view, "short\t", as);
         const std::string_view mark = R"({ "type" : "e\u0070" })";
-        if (marked) { edit.cache_mark = {view.data() + view.find(mark), mark.size()}; }
+        if (marked) {
+            edit.cache_mark = {view.data() + view.find(mark), mark.size()};
+            edit.mark_key = "cache_control";
+        }
         WireWriter writer;
         writer.start(view);
-        const std::size_t size = writer.add(edit, anthropic);
-        CHECK(size == writer.joined().size());
+        const coppice::EditBytes bytes = writer.add(edit, anthropic);
+        CHECK(bytes.after == writer.joined().size());
         return writer.joined();
     };
     CHECK(written(Edit::As::block, false) == R"({"type":"text","text":"short\t"})");
@@ -109,7 +112,7 @@ TEST_CASE("wire writer: a dialect whose blocks have no type gets none") {
     WireWriter writer;
     writer.start(text);
     writer.add(edit_of(text, "[1]", "t", Edit::As::blocks),
-               {.type = {}, .text_key = "text", .mark_key = "cachePoint"});
+               {.type = {}, .text_key = "text", .mark_keys = {"cachePoint"}});
     CHECK(writer.joined() == R"([{"text":"t"}])");
 }
 
@@ -145,4 +148,41 @@ TEST_CASE("wire writer: the first difference is the length of what both texts be
     writer.add(edit_of(text, R"("the same beginning and then this")", "the same beginning"), anthropic);
     CHECK(writer.first_difference() == 20);
     CHECK(writer.joined() == R"(["the same beginning"])");
+}
+
+TEST_CASE("wire writer: text inside a string that holds JSON is escaped twice and the rest of the string stays") {
+    // both levels spell things in their own way
+    const std::string text =
+        R"({"a":"{ \"p\":1.0,\u0022one\":\"x\\ny\", \"\u4f60\":\"z\" ,\"two\":\"\\u0041\"}"})";
+    const std::string packed = nlohmann::json::parse(text)["a"];
+    const std::string_view view(text);
+    const std::size_t holder_at = view.find(":\"") + 1;
+    WireWriter writer;
+    writer.start(text);
+    const auto edit = [&](std::string_view what, std::string_view with) {
+        Edit out;
+        out.as = Edit::As::packed;
+        out.node = {packed.data() + packed.find(what), what.size()};
+        out.holder = {text.data() + holder_at, text.size() - holder_at - 1};
+        out.packed = packed;
+        out.text = with;
+        return writer.add(out, anthropic);
+    };
+    const coppice::EditBytes first = edit(R"("x\ny")", "1\"\\");
+    CHECK(first.before == std::string_view(R"(\"x\\ny\")").size());
+    CHECK(first.after == std::string_view(R"(\"1\\\"\\\\\")").size());
+    edit(R"("\u0041")", "two");
+    CHECK(pieced(writer) ==
+          R"({"a":"{ \"p\":1.0,\u0022one\":\"1\\\"\\\\\", \"\u4f60\":\"z\" ,\"two\":\"two\"}"})");
+    const nlohmann::json inner = nlohmann::json::parse(nlohmann::json::parse(writer.joined())["a"].get<std::string>());
+    CHECK(inner["one"] == "1\"\\");
+    CHECK(inner["two"] == "two");
+}
+
+TEST_CASE("wire writer: a list may become an empty one") {
+    const std::string text = R"({"parts":[{"inlineData":1}]})";
+    WireWriter writer;
+    writer.start(text);
+    writer.add(edit_of(text, R"([{"inlineData":1}])", "", Edit::As::empty), anthropic);
+    CHECK(writer.joined() == R"({"parts":[]})");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <coppice/dialects/anthropic.hpp>
+#include <coppice/dialects.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/report.hpp>
 
@@ -43,21 +43,30 @@ inline void append_pointer_step(std::string& pointer, std::string_view step) {
     }
 }
 
-/// Where inside its block an edit is, as a JSON Pointer (RFC 6901).
+/// Where inside its block an edit is, as a JSON Pointer (RFC 6901); inside a string that holds JSON, the pointer of
+/// the string, a `#`, and a pointer in that JSON.
 inline void append_path(const Transcript& transcript, const Edit& edit, std::string& path,
                         std::string& scratch) {
     const Entry& entry = transcript.all()[edit.entry];
+    for (const char c : entry.path) {
+        if (c == '*') {
+            append_number(path, entry.block);
+        } else {
+            path += c;
+        }
+    }
     if (edit.part != none && entry.form == Form::blocks) {
-        path += "/content/";
+        path += '/';
         append_number(path, edit.part - entry.first_part);
         return;
     }
-    if (edit.field == none) {
-        path += "/content";
-        return;
-    }
-    const Field& field = transcript.fields[edit.field];
-    path += "/input";
+    const bool piece = edit.part != none && entry.form == Form::pieces;
+    if (edit.field == none && !piece) { return; }
+    const Field& field =
+        transcript.fields[piece ? entry.first_field + edit.part - entry.first_part : edit.field];
+    // media stand beside the object that holds the rest
+    if (edit.as == Edit::As::empty) { path.erase(path.rfind('/')); }
+    if (field.packed) { path += '#'; }
     if (field.in_list) {
         append_pointer_step(path, shown(field.list, scratch));
         path += '/';
@@ -121,12 +130,6 @@ inline void report_ceiling(const CeilingOutcome& ceiling, Plan& plan, Report& re
                              : "the messages since the last change stay whole";
 }
 
-/// What an edit does to the length of the body.
-struct EditBytes {
-    std::size_t before;
-    std::size_t after;
-};
-
 /// What goes with results that are cleared, and that not every wording mentions.
 struct Unmentioned {
     std::size_t documents = 0;
@@ -185,8 +188,7 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialec
     for_each_body(root, [&](Value body) {
         ++report.requests;
         const Reading reading(workspace.transcript, source);
-        AnthropicReader<Value> reader(workspace.transcript, workspace.reader);
-        const std::string_view refusal = reader.read(body, dialect != Dialect::detect);
+        const std::string_view refusal = read_request(body, dialect, workspace.transcript, workspace.reader);
         if (!refusal.empty()) {
             if (refused++ == 0) { first_refusal = refusal; }
             return;

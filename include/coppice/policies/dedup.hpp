@@ -43,17 +43,22 @@ public:
         for (const Part& part : transcript_.parts_of(entry)) {
             hash = hash_bytes(bytes_of(part, left_), hash + static_cast<std::uint64_t>(part.kind));
         }
+        if (entry.form == Form::pieces) { hash = hash_bytes(content_of(entry, left_), hash); }
         if (same_call_ == SameCall::required) { hash = hash_bytes(call_of(entry, left_), hash); }
         return hash;
     }
 
     bool equal(const Entry& left, const Entry& right) {
-        if (left.error != right.error || left.part_count != right.part_count) { return false; }
+        const bool alike = left.error == right.error && left.part_count == right.part_count &&
+                           (left.form == Form::pieces) == (right.form == Form::pieces);
+        if (!alike) { return false; }
         for (std::size_t i = 0; i < left.part_count; ++i) {
             const Part& a = transcript_.parts[left.first_part + i];
             const Part& b = transcript_.parts[right.first_part + i];
             if (a.kind != b.kind || bytes_of(a, left_) != bytes_of(b, right_)) { return false; }
         }
+        // what stands around the pieces may tell them apart: names, an exit code
+        if (left.form == Form::pieces && content_of(left, left_) != content_of(right, right_)) { return false; }
         return same_call_ == SameCall::ignored || call_of(left, left_) == call_of(right, right_);
     }
 
@@ -68,13 +73,23 @@ private:
         return scratch;
     }
 
+    std::string_view content_of(const Entry& result, std::string& scratch) const {
+        scratch.clear();
+        transcript_.source->append_canonical(result.content, scratch);
+        return scratch;
+    }
+
     std::string_view call_of(const Entry& result, std::string& scratch) const {
         scratch.clear();
         if (result.peer == none) { return scratch; }
         const Entry& call = transcript_.all()[result.peer];
         scratch += exact(call.tool, tool_);
         scratch += '\0';
-        if (call.content) { transcript_.source->append_canonical(call.content, scratch); }
+        if (!call.packed.empty()) {
+            transcript_.source->append_canonical(call.packed, scratch);
+        } else if (call.content) {
+            transcript_.source->append_canonical(call.content, scratch);
+        }
         return scratch;
     }
 

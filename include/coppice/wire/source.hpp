@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coppice/detail/canonical.hpp>
+#include <coppice/detail/packed_json.hpp>
 #include <coppice/transcript.hpp>
 #include <coppice/wire/cursor.hpp>
 #include <coppice/wire/structure.hpp>
@@ -22,9 +23,12 @@ namespace coppice::detail {
 class WireSource final : public Source {
 public:
     /// What a source works with, kept from call to call for its capacity.
-    using Scratch = CanonicalWriter<WireCursor>;
+    struct Scratch {
+        CanonicalWriter<WireCursor> writer;
+        PackedJsonWriter packed_writer;
+    };
 
-    WireSource(const WireStructure& structure, Scratch& scratch) : structure_(structure), writer_(scratch) {}
+    WireSource(const WireStructure& structure, Scratch& scratch) : structure_(structure), scratch_(scratch) {}
 
     static std::string_view text_of(Node node) { return {static_cast<const char*>(node.where), node.length}; }
 
@@ -54,7 +58,11 @@ public:
     }
 
     void append_canonical(Node node, std::string& out) const override {
-        writer_.append(cursor_of(node), out);
+        scratch_.writer.append(cursor_of(node), out);
+    }
+
+    void append_canonical(std::string_view packed, std::string& out) const override {
+        scratch_.packed_writer.append_canonical(packed, out);
     }
 
 private:
@@ -92,7 +100,7 @@ private:
     }
 
     const WireStructure& structure_;
-    Scratch& writer_;
+    Scratch& scratch_;
 };
 
 }  // namespace coppice::detail

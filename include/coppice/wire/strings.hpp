@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/lexical.hpp>
 #include <coppice/text.hpp>
 #include <coppice/wire/text_map.hpp>
 
@@ -11,14 +12,6 @@
 #include <string_view>
 
 namespace coppice::detail {
-
-inline constexpr auto hex_digits = [] {
-    std::array<bool, 256> digits{};
-    for (const char c : std::string_view("0123456789abcdefABCDEF")) {
-        digits[static_cast<unsigned char>(c)] = true;
-    }
-    return digits;
-}();
 
 /// What the escapes of one string come to.
 struct StringFacts {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/json_grammar.hpp>
+#include <coppice/detail/lexical.hpp>
 #include <coppice/text.hpp>
-#include <coppice/wire/fault.hpp>
-#include <coppice/wire/lexical.hpp>
 #include <coppice/wire/strings.hpp>
 
 #include <simdjson.h>
@@ -235,7 +235,7 @@ private:
     }
 
     void say_where(std::string& why) {
-        const std::optional<std::size_t> fault = FaultFinder(json_, nesting_).find();
+        const std::optional<std::size_t> fault = JsonGrammar<>(json_, nesting_).find_fault();
         why = "the body is neither an object nor an array";
         if (!fault) { return; }
         why = "not valid JSON at byte ";

@@ -28,24 +28,27 @@ public:
         splices_.clear();
         replacements_.clear();
         pieces_.clear();
+        unpacked_ = {};
         current_ = holds(bodies_[0], text) ? 1 : 0;
     }
 
-    /// Takes an edit that lies behind all earlier ones. Answers how long its replacement is.
-    std::size_t add(const Edit& edit, const BlockSpelling& spelling) {
-        const auto offset =
-            static_cast<std::size_t>(static_cast<const char*>(edit.node.where) - text_.data());
+    /// Takes an edit that lies behind all earlier ones.
+    EditBytes add(const Edit& edit, const BlockSpelling& spelling) {
+        const std::string_view replaced = edit.as == Edit::As::packed ? unpack(edit) : bytes_of(edit.node);
+        const auto offset = static_cast<std::size_t>(replaced.data() - text_.data());
         const std::size_t free_from = splices_.empty() ? 0 : splices_.back().offset + splices_.back().size;
         // cannot be; it would tear the body apart
         if (offset < free_from) { throw std::logic_error("two edits of one place"); }
         const std::size_t start = replacements_.size();
-        if (edit.as == Edit::As::string) {
-            append_json_string(replacements_, edit.text);
-        } else {
-            append_block(edit, spelling);
+        switch (edit.as) {
+            case Edit::As::string: append_json_string(replacements_, edit.text); break;
+            case Edit::As::packed: append_packed(edit.text); break;
+            case Edit::As::empty: replacements_ += "[]"; break;
+            case Edit::As::blocks:
+            case Edit::As::block: append_block(edit, spelling); break;
         }
-        splices_.push_back({offset, edit.node.length, start, replacements_.size() - start});
-        return splices_.back().replacement_size;
+        splices_.push_back({offset, replaced.size(), start, replacements_.size() - start});
+        return {replaced.size(), splices_.back().replacement_size};
     }
 
     /// Where the written text differs from the given one.
@@ -105,6 +108,45 @@ private:
         return std::string_view(replacements_).substr(splice.replacement_at, splice.replacement_size);
     }
 
+    static std::string_view bytes_of(Node node) { return {static_cast<const char*>(node.where), node.length}; }
+
+    // Where the edit's piece of JSON stands in the text, where it is spelled as part of a string.
+    std::string_view unpack(const Edit& edit) {
+        const std::string_view holder = bytes_of(edit.holder);
+        const std::string_view inside = holder.substr(1, holder.size() - 2);
+        const std::size_t begin = static_cast<std::size_t>(static_cast<const char*>(edit.node.where) -
+                                                           edit.packed.data());
+        // edits come in order, so that the way here is walked once
+        const bool behind = unpacked_.holder == inside.data() && unpacked_.meaning <= begin;
+        if (!behind) { unpacked_ = {inside.data(), 0, 0}; }
+        const std::size_t first = walk(inside, begin);
+        return inside.substr(first, walk(inside, begin + edit.node.length) - first);
+    }
+
+    std::size_t walk(std::string_view inside, std::size_t meaning) {
+        while (unpacked_.meaning < meaning) {
+            const std::string_view rest = inside.substr(unpacked_.spelling);
+            const std::size_t run = std::min(std::min(rest.find('\\'), rest.size()), meaning - unpacked_.meaning);
+            unpacked_.meaning += run;
+            unpacked_.spelling += run;
+            if (unpacked_.meaning == meaning) { break; }
+            const EscapedUnit unit = next_unit(rest.substr(run));
+            unpacked_.meaning += extent_of(unit).plain.bytes;
+            unpacked_.spelling += unit.length;
+        }
+        return unpacked_.spelling;
+    }
+
+    void append_packed(std::string_view text) {
+        packed_.clear();
+        append_json_string(packed_, text);
+        const std::size_t start = replacements_.size();
+        append_json_string(replacements_, packed_);
+        // without the quotes of the string around it
+        replacements_.pop_back();
+        replacements_.erase(start, 1);
+    }
+
     void append_block(const Edit& edit, const BlockSpelling& spelling) {
         if (edit.as == Edit::As::blocks) { replacements_ += '['; }
         replacements_ += '{';
@@ -118,7 +160,7 @@ private:
         append_json_string(replacements_, edit.text);
         if (edit.cache_mark) {
             replacements_ += ',';
-            append_json_string(replacements_, spelling.mark_key);
+            append_json_string(replacements_, edit.mark_key);
             replacements_ += ':';
             replacements_.append(static_cast<const char*>(edit.cache_mark.where), edit.cache_mark.length);
         }
@@ -129,7 +171,14 @@ private:
     std::string_view text_;
     std::vector<Splice> splices_;
     std::string replacements_;
+    std::string packed_;
     std::vector<std::string_view> pieces_;
+    // how far a string that holds JSON was read, in bytes of what it means and of how it is spelled
+    struct {
+        const char* holder = nullptr;
+        std::size_t meaning = 0;
+        std::size_t spelling = 0;
+    } unpacked_;
     std::array<std::string, 2> bodies_;  // one to read from, if need be, and one to write to
     std::size_t current_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <coppice/wire/lexical.hpp>
+#include <coppice/detail/lexical.hpp>
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ std::string normal(std::string_view number) {
 
 }  // namespace
 
-TEST_CASE("wire lexical: white space and digits are those of JSON") {
+TEST_CASE("lexical: white space and digits are those of JSON") {
     for (int i = 0; i < 256; ++i) {
         const char c = static_cast<char>(static_cast<unsigned char>(i));
         CHECK(is_blank(c) == (i == ' ' || i == '\t' || i == '\n' || i == '\r'));
@@ -32,7 +32,7 @@ TEST_CASE("wire lexical: white space and digits are those of JSON") {
     }
 }
 
-TEST_CASE("wire lexical: numbers are as long as their grammar goes") {
+TEST_CASE("lexical: numbers are as long as their grammar goes") {
     for (const std::string_view whole : {"0", "-0", "7", "10", "-12", "0.5", "1.50", "1e5", "1E+5",
                                          "-1.2e-34", "0e0", "123456789012345678901"}) {
         CAPTURE(whole);
@@ -54,7 +54,7 @@ TEST_CASE("wire lexical: numbers are as long as their grammar goes") {
     CHECK(scalar_size("1e5.") == 0);
 }
 
-TEST_CASE("wire lexical: literals are whole words") {
+TEST_CASE("lexical: literals are whole words") {
     CHECK(scalar_size("true") == 4);
     CHECK(scalar_size("false  ") == 5);
     CHECK(scalar_size("null\n") == 4);
@@ -65,7 +65,7 @@ TEST_CASE("wire lexical: literals are whole words") {
     }
 }
 
-TEST_CASE("wire lexical: numbers of one value have one spelling") {
+TEST_CASE("lexical: numbers of one value have one spelling") {
     const std::array<std::array<std::string_view, 4>, 6> same = {{
         {"1.0", "1e0", "10e-1", "0.001E+3"},
         {"100.0", "1e2", "1E+02", "0.1e3"},
@@ -85,7 +85,7 @@ TEST_CASE("wire lexical: numbers of one value have one spelling") {
     }
 }
 
-TEST_CASE("wire lexical: whole numbers keep their digits, and are told from fractions") {
+TEST_CASE("lexical: whole numbers keep their digits, and are told from fractions") {
     CHECK(normal("0") == "0");
     CHECK(normal("-0") == "0");
     CHECK(normal("1200") == "1200");

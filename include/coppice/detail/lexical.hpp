@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -12,6 +13,14 @@ namespace coppice::detail {
 constexpr bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+inline constexpr auto hex_digits = [] {
+    std::array<bool, 256> digits{};
+    for (const char c : std::string_view("0123456789abcdefABCDEF")) {
+        digits[static_cast<unsigned char>(c)] = true;
+    }
+    return digits;
+}();
 
 /// How long the number is that the text begins with; 0 where it begins with none.
 constexpr std::size_t number_size(std::string_view text) {

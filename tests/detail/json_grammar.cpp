@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <coppice/wire/fault.hpp>
+#include <coppice/detail/json_grammar.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 std::optional<std::size_t> find_fault(std::string_view json) {
     std::vector<bool> room(3, true);
-    return coppice::detail::FaultFinder(json, room).find();
+    return coppice::detail::JsonGrammar<>(json, room).find_fault();
 }
 
 // By the definition: a code point in as few bytes as will do, no half of a surrogate pair.
@@ -41,7 +41,7 @@ bool is_one_character(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("wire fault: a byte that is no UTF-8 is found") {
+TEST_CASE("json grammar: a byte that is no UTF-8 is found") {
     const std::string odd(
         "\x7F\x80\x8F\x90\x9F\xA0\xBF\xC0\xC1\xC2\xDF\xE0\xE1\xEC\xED\xEE\xEF\xF0\xF1\xF3\xF4\xF5\xF8\xFF");
     std::size_t wrong = 0;
@@ -71,7 +71,7 @@ TEST_CASE("wire fault: a byte that is no UTF-8 is found") {
     CHECK(valid > 800);
 }
 
-TEST_CASE("wire fault: it finds one exactly where nlohmann does not accept a text") {
+TEST_CASE("json grammar: it finds one exactly where nlohmann does not accept a text") {
     const std::string_view bytes = "[]{}\",:\\ 019eE.-+truefalsnu/\n";
     std::uint64_t state = 1;
     const auto below = [&state](std::size_t bound) {
@@ -94,7 +94,7 @@ TEST_CASE("wire fault: it finds one exactly where nlohmann does not accept a tex
     CHECK(wrong == 0);
 }
 
-TEST_CASE("wire fault: of several faults the first one counts") {
+TEST_CASE("json grammar: of several faults the first one counts") {
     CHECK(find_fault("[1,,2]  x") == 3U);
     CHECK(find_fault("[1,,\"\xFF\"]") == 3U);
     CHECK(find_fault("[\"\xFF\",,]") == 2U);
@@ -105,7 +105,7 @@ TEST_CASE("wire fault: of several faults the first one counts") {
     CHECK(find_fault("[\"a\nb\",\"\\q\"]") == 3U);
 }
 
-TEST_CASE("wire fault: what is cut off ends where the text does") {
+TEST_CASE("json grammar: what is cut off ends where the text does") {
     const std::string whole = R"({"a":["b\u00e9\n",-1.5e3,true,{}]})";
     CHECK_FALSE(find_fault(whole).has_value());
     for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -116,7 +116,7 @@ TEST_CASE("wire fault: what is cut off ends where the text does") {
     }
 }
 
-TEST_CASE("wire fault: any depth") {
+TEST_CASE("json grammar: any depth") {
     CHECK(find_fault(std::string(300'000, '[')) == 300'000U);
     CHECK_FALSE(find_fault(std::string(300'000, '[') + std::string(300'000, ']')).has_value());
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/lexical.hpp>
 #include <coppice/text.hpp>
-#include <coppice/wire/lexical.hpp>
-#include <coppice/wire/strings.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -12,18 +11,30 @@
 
 namespace coppice::detail {
 
-/// Finds out where a text stops being JSON (RFC 8259), one byte at a time: for those that are none already. Names the
-/// first byte that cannot stand there: of a number, a literal or an escape that is wrong its first, of what is cut off
-/// the end of the text.
-class FaultFinder {
+/// For who wants to know nothing but whether a text is JSON.
+struct NoJsonEvents {
+    void open(std::size_t, bool) {}
+    void close(std::size_t) {}
+    void key(std::size_t, std::size_t, bool) {}
+    void string(std::size_t, std::size_t, bool) {}
+    void scalar(std::size_t, std::size_t) {}
+};
+
+/// Reads JSON (RFC 8259) from its first byte to its last, and tells `events` of every token: `open` and `close` give
+/// the place of a bracket, the others where a token begins and ends, quotes included, and of a string whether it has a
+/// backslash in it. Where the text stops being JSON, the fault is the first byte that cannot stand there: of a number,
+/// a literal or an escape that is wrong its first, of what is cut off the end of the text.
+template <class Events = NoJsonEvents>
+class JsonGrammar {
 public:
     /// `objects` is room to work in: a text may be nested to any depth.
-    FaultFinder(std::string_view json, std::vector<bool>& objects) : json_(json), objects_(objects) {
+    JsonGrammar(std::string_view json, std::vector<bool>& objects, Events events = {})
+        : json_(json), objects_(objects), events_(events) {
         objects_.clear();
     }
 
-    /// Nothing, where the text is JSON.
-    std::optional<std::size_t> find() {
+    /// Where the fault is. Nothing, where the text is JSON.
+    std::optional<std::size_t> find_fault() {
         enum class Expect { value, value_or_close, key, key_or_close, colon, comma_or_close, end };
         Expect expect = Expect::value;
         const auto after_value = [&] { return objects_.empty() ? Expect::end : Expect::comma_or_close; };
@@ -31,23 +42,31 @@ public:
             while (at_ < json_.size() && is_blank(json_[at_])) { ++at_; }
             if (at_ == json_.size()) { return expect == Expect::end ? std::nullopt : std::optional(at_); }
             const char c = json_[at_];
+            const std::size_t begin = at_;
             const bool value = expect == Expect::value || expect == Expect::value_or_close;
             const bool key = expect == Expect::key || expect == Expect::key_or_close;
             const bool may_close = expect == Expect::value_or_close || expect == Expect::key_or_close ||
                                    expect == Expect::comma_or_close;
             if ((c == '}' || c == ']') && may_close && objects_.back() == (c == '}')) {
-                ++at_;
+                events_.close(at_++);
                 objects_.pop_back();
                 expect = after_value();
             } else if (value && (c == '{' || c == '[')) {
-                ++at_;
+                events_.open(at_++, c == '{');
                 objects_.push_back(c == '{');
                 expect = c == '{' ? Expect::key_or_close : Expect::value_or_close;
             } else if ((value || key) && c == '"') {
-                if (!skip_string()) { return at_; }
+                bool escaped = false;
+                if (!skip_string(escaped)) { return at_; }
+                if (key) {
+                    events_.key(begin, at_, escaped);
+                } else {
+                    events_.string(begin, at_, escaped);
+                }
                 expect = key ? Expect::colon : after_value();
             } else if (value) {
                 if (!skip_scalar()) { return at_; }
+                events_.scalar(begin, at_);
                 expect = after_value();
             } else if (expect == Expect::colon && c == ':') {
                 ++at_;
@@ -64,18 +83,34 @@ public:
 private:
     // Each of these leaves `at_` at the fault where it fails.
 
-    bool skip_string() {
+    bool skip_string(bool& escaped) {
         ++at_;
-        while (at_ < json_.size() && json_[at_] != '"') {
+        while (true) {
             const std::string_view rest = json_.substr(at_);
+            const std::size_t run = plain_run(rest);
+            at_ += run;
+            if (run > 0) { continue; }
+            if (rest.empty()) { return false; }
+            if (rest[0] == '"') { break; }
             const std::size_t size = utf8_size(rest);
             if (size == 0 || static_cast<unsigned char>(rest[0]) < 0x20) { return false; }
-            if (rest[0] == '\\' && !skip_escape(rest)) { return false; }
-            if (rest[0] != '\\') { at_ += size; }
+            if (rest[0] == '\\') {
+                escaped = true;
+                if (!skip_escape(rest)) { return false; }
+            } else {
+                at_ += size;
+            }
         }
-        if (at_ == json_.size()) { return false; }
         ++at_;
         return true;
+    }
+
+    // How many bytes of ASCII without quotes, backslashes and control characters come first, in steps of eight: the
+    // arithmetic may take a plain byte for another one only behind a byte that is none itself.
+    static std::size_t plain_run(std::string_view text) {
+        std::size_t at = 0;
+        while (at + 8 <= text.size() && is_plain(text.substr(at, 8))) { at += 8; }
+        return at;
     }
 
     bool skip_escape(std::string_view rest) {
@@ -115,6 +150,7 @@ private:
 
     std::string_view json_;
     std::vector<bool>& objects_;  // of the containers around, from the outside in, which are objects
+    Events events_;
     std::size_t at_ = 0;
 };
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// What is pruned in which provider's shape? One session, said in each, and what becomes of it as a table in Markdown.
+#include "session_dialects.hpp"
+#include "session_generator.hpp"
+
+#include <coppice/coppice.hpp>
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using Counts = std::map<std::string, std::size_t>;
+
+// Numbers of blocks and parts are of no interest here.
+std::string pattern_of(std::string_view path) {
+    std::string pattern;
+    for (const char c : path) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit) {
+            pattern += c;
+        } else if (pattern.back() == '/') {
+            pattern += '*';
+        }
+    }
+    return pattern;
+}
+
+std::string cell(const Counts& counts) {
+    std::string text;
+    for (const auto& [what, count] : counts) {
+        text += fmt::format(what[0] == '/' ? "{}`{}` {}" : "{}{} {}", text.empty() ? "" : ", ", what, count);
+    }
+    return text.empty() ? "-" : text;
+}
+
+}  // namespace
+
+int main() {
+    using coppice_examples::SessionDialect;
+    coppice_examples::SessionShape shape;
+    shape.seed = 7;
+    shape.results = 300;
+    const nlohmann::ordered_json session = make_session(shape);
+    fmt::print("| body | pruned | kept | opaque |\n|---|---|---|---|\n");
+    for (const SessionDialect dialect : coppice_examples::session_dialects) {
+        coppice_examples::RenderOptions options;
+        options.typed_items = true;
+        const nlohmann::ordered_json body = render(dialect, session, options);
+        coppice::Workspace workspace;
+        const coppice::Report report = coppice::plan(body, coppice::presets::standard(), workspace);
+        Counts pruned;
+        for (const coppice::EditRecord& edit : report.edits) { ++pruned[pattern_of(edit.path)]; }
+        Counts kept;
+        Counts opaque;
+        for (std::size_t i = 0; i < workspace.transcript.all().size(); ++i) {
+            const coppice::Entry& entry = workspace.transcript.all()[i];
+            switch (entry.kind) {
+                case coppice::Kind::user_text:
+                case coppice::Kind::assistant_text: ++kept["texts"]; break;
+                case coppice::Kind::call:
+                case coppice::Kind::result:
+                    if (entry.immutable) {
+                        ++opaque[entry.kind == coppice::Kind::call ? "calls" : "results"];
+                    } else if (workspace.plan.fate(i) == coppice::Fate::keep) {
+                        ++kept[entry.kind == coppice::Kind::call ? "calls" : "results"];
+                    }
+                    break;
+                case coppice::Kind::reasoning: ++opaque["reasoning"]; break;
+                case coppice::Kind::opaque: ++opaque["others"]; break;
+            }
+        }
+        fmt::print("| {} | {} | {} | {} |\n", name_of(dialect), cell(pruned), cell(kept), cell(opaque));
+    }
+    return 0;
+}

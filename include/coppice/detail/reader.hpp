@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/detail/json_text.hpp>
+#include <coppice/detail/pairs.hpp>
+#include <coppice/dialect.hpp>
+#include <coppice/transcript.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coppice::detail {
+
+/// What a reader works with, kept from call to call for its capacity.
+struct ReaderScratch {
+    Pairs pairs;
+    Pairs tool_pairs;    // calls by the name of their tool, for results without an id
+    Pairs server_pairs;  // calls that the provider answers itself
+    std::vector<std::size_t> calls;
+    JsonText json;
+    std::string text;
+    std::string words;
+};
+
+/// Where a text is the word, whatever its spelling.
+template <std::size_t Size>
+bool is(Text text, const char (&word)[Size]) {
+    constexpr std::size_t length = Size - 1;
+    if (text.escaped()) { return same_text(text, std::string_view(word, length)); }
+    // of known length, so that it becomes a comparison of words
+    return text.raw().size() == length && std::memcmp(text.raw().data(), word, length) == 0;
+}
+
+template <std::size_t... Sizes>
+bool is_one_of(Text text, const char (&... words)[Sizes]) {
+    return (is(text, words) || ...);
+}
+
+/// The path that a patch in the format of `apply_patch` names first; empty where it is none.
+inline Text path_of_patch(Text patch) {
+    constexpr std::string_view start = "*** Begin Patch";
+    std::string_view rest = patch.raw();
+    if (rest.substr(0, start.size()) != start) { return {}; }
+    constexpr std::array<std::string_view, 3> headers = {"*** Update File: ", "*** Add File: ", "*** Delete File: "};
+    std::size_t at = std::string_view::npos;
+    for (const std::string_view header : headers) {
+        // a header stands near the beginning
+        const std::size_t found = rest.substr(0, 200).find(header);
+        if (found != std::string_view::npos && found < at) { at = found + header.size(); }
+    }
+    if (at == std::string_view::npos) { return {}; }
+    rest.remove_prefix(at);
+    std::size_t size = 0;
+    while (size < rest.size() && rest[size] != '\n' && rest[size] != '\r') {
+        const EscapedUnit unit = patch.escaped() ? next_unit(rest.substr(size)) : EscapedUnit{};
+        if (unit.escape && (unit.code == '\n' || unit.code == '\r')) { break; }
+        size += unit.length;
+    }
+    return Text::still_escaped(rest.substr(0, size), patch.escaped());
+}
+
+/// Whether an output says itself that it is one of a failure, for providers that have no flag for it.
+inline bool says_failed(std::string_view output) {
+    const std::string_view line = first_line(output.substr(0, 400));
+    constexpr std::array<std::string_view, 3> words = {"error", "traceback (most recent call last)", "fatal:"};
+    for (const std::string_view word : words) {
+        const std::string_view begin = line.substr(0, word.size());
+        bool same = begin.size() == word.size();
+        for (std::size_t i = 0; same && i < word.size(); ++i) { same = lower(begin[i]) == word[i]; }
+        const std::string_view behind = same ? line.substr(word.size()) : std::string_view();
+        // "errors: 0" and "error_log.txt" are none
+        if (same && (behind.empty() || behind[0] == ':' || behind[0] == ' ' || word.back() == ':')) { return true; }
+    }
+    constexpr std::array<std::string_view, 2> codes = {"Exit code: ", "exit code "};
+    for (const std::string_view code : codes) {
+        std::string_view number = line.substr(0, code.size()) == code ? line.substr(code.size()) : "";
+        if (!number.empty() && number[0] == '-') { number.remove_prefix(1); }
+        if (!number.empty() && number[0] >= '1' && number[0] <= '9') { return true; }
+    }
+    return false;
+}
+
+/// What the readers of all dialects share: entries and their turns, calls and their input, results and their content.
+template <json_cursor Value>
+class Reader {
+protected:
+    Reader(Transcript& transcript, ReaderScratch& scratch)
+        : out_(transcript),
+          pairs_(scratch.pairs),
+          tool_pairs_(scratch.tool_pairs),
+          calls_(scratch.calls),
+          json_(scratch.json),
+          scratch_(scratch.text),
+          words_(scratch.words) {
+        pairs_.clear();
+        tool_pairs_.clear();
+        calls_.clear();
+    }
+
+    /// Reads the history, which is the member `list` of the body or the body itself, with `read(Value)`, and shows all
+    /// other members to `note(Text, Value)`. Answers with `missing` where there is no such list.
+    template <class Read, class Note>
+    std::string_view read_body(Value body, std::string_view list, std::string_view missing, Read read, Note note) {
+        bool found = false;
+        if (body.repeats_keys()) { return "a key of the body stands there twice"; }
+        out_.frame_keys = ascii(2);
+        if (body.type() == JsonType::array) {
+            read(body);
+            return {};
+        }
+        body.members([&](Text key, Value value) {
+            // a comma before all but the first
+            const bool first = out_.frame_values.empty() && !found;
+            out_.frame_keys += measure(key).serialised() + ascii(first ? 1 : 2);
+            if (same_text(key, list) && value.type() == JsonType::array) {
+                found = true;
+                out_.frame_keys += ascii(2);
+                read(value);
+                return;
+            }
+            out_.frame_values.push_back(value.node());
+            note(key, value);
+        });
+        return found ? std::string_view() : missing;
+    }
+
+    /// Begins a message. Whether a turn of the model begins with it.
+    bool begin_message(Role role, Node node) {
+        first_entry_ = out_.all().size();
+        role_ = role;
+        out_.messages.push_back({role, first_entry_, node});
+        const bool turn_starts = role == Role::assistant && before_ != Role::assistant;
+        if (before_ != role) { turn_spoken_ = false; }
+        before_ = role;
+        steps_ += turn_starts;
+        if (turn_starts) {
+            pairs_.next_turn();
+            tool_pairs_.next_turn();
+            calls_.clear();
+            next_in_order_ = 0;
+        }
+        user_spoke_ = false;
+        return turn_starts;
+    }
+
+    /// Ends it. With two members of one name in it, it stays as it is.
+    void end_message(bool repeats_keys) {
+        const bool starts_user_turn = user_spoke_ && !turn_spoken_;
+        for (std::size_t i = first_entry_; i < out_.all().size(); ++i) {
+            Entry& entry = out_.all()[i];
+            entry.immutable = entry.immutable || repeats_keys;
+            entry.step = steps_ - (role_ == Role::assistant);
+            entry.user_turn = user_turns_ - (role_ == Role::user && turn_spoken_);
+        }
+        if (starts_user_turn) {
+            turn_spoken_ = true;
+            ++user_turns_;
+        }
+    }
+
+    Entry& add(Kind kind, std::size_t block) {
+        Entry& entry = out_.add();
+        entry.kind = kind;
+        entry.message = out_.messages.size() - 1;
+        entry.block = block;
+        entry.immutable = kind != Kind::call && kind != Kind::result;
+        return entry;
+    }
+
+    /// What somebody says in the message.
+    void add_speech(std::size_t block) {
+        user_spoke_ = user_spoke_ || role_ == Role::user;
+        add(role_ == Role::user        ? Kind::user_text
+            : role_ == Role::assistant ? Kind::assistant_text
+                                       : Kind::opaque,
+            block);
+    }
+
+    /// Reads the input of a call: an object, or where the dialect has it a string that holds one. Everything else stays
+    /// as it is.
+    void read_input(Value input, Entry& call, std::string_view path, bool may_be_packed) {
+        call.content = input.node();
+        call.path = path;
+        call.first_field = out_.fields.size();
+        if (input.type() == JsonType::object) {
+            call.immutable = call.immutable || input.repeats_keys();
+            read_fields(input, call, false);
+        } else if (may_be_packed && input.type() == JsonType::string && unpack(input.text(), call)) {
+            read_fields(json_.root(), call, true);
+        } else {
+            call.immutable = true;
+        }
+        call.field_count = out_.fields.size() - call.first_field;
+    }
+
+    /// A command given as a list of words, as far as anybody would show it.
+    template <json_cursor Input>
+    Text joined_words(Input list) {
+        constexpr std::size_t enough = 1024;
+        words_.clear();
+        list.elements([&](Input item) {
+            if (item.type() != JsonType::string || words_.size() > enough) { return; }
+            if (!words_.empty()) { words_ += ' '; }
+            words_ += shown(item.text(), scratch_);
+        });
+        return words_.empty() ? Text() : out_.keep(words_);
+    }
+
+    /// Makes a call wait for its result. Only where results may come without an id, `by_tool` is needed.
+    void arm(const Entry& call, bool by_tool = false) {
+        const std::size_t number = out_.all().size() - 1;
+        pairs_.arm(call.id, number);
+        if (!by_tool) { return; }
+        tool_pairs_.arm(call.tool, number);
+        calls_.push_back(number);
+    }
+
+    /// The call that a result answers: by its id; where one of both has none, by the name of the tool among the calls
+    /// of the turn, and where the result has no name, by order.
+    std::size_t find_call(Text id, Text tool) {
+        const auto answered = [this](std::size_t call) { return out_.all()[call].peer != none; };
+        if (!id.empty()) {
+            const std::size_t call = pairs_.answer(id, answered);
+            if (call != none) { return call; }
+        }
+        const auto no_match = [&](std::size_t call) {
+            return answered(call) || (!id.empty() && !out_.all()[call].id.empty());
+        };
+        if (!tool.empty()) { return tool_pairs_.answer(tool, no_match); }
+        while (next_in_order_ < calls_.size() && answered(calls_[next_in_order_])) { ++next_in_order_; }
+        const bool open = next_in_order_ < calls_.size() && !no_match(calls_[next_in_order_]);
+        return open ? calls_[next_in_order_] : none;
+    }
+
+    /// Links the newest entry, a result, with its call.
+    void link(Entry& result, std::size_t call_number) {
+        result.peer = call_number;
+        if (call_number == none) { return; }
+        Entry& call = out_.all()[call_number];
+        call.peer = out_.all().size() - 1;
+        result.tool = call.tool;
+        result.identity = call.identity;
+    }
+
+    /// Reads the content of a result: a string, or an array of blocks with a `type`. `kind_of(Text type)` says what a
+    /// block is that is no text block.
+    template <class KindOf>
+    void read_content(Value content, Entry& result, std::string_view path, KindOf kind_of) {
+        result.content = content.node();
+        result.path = path;
+        result.first_part = out_.parts.size();
+        result.immutable = result.immutable || content.holds_repeated_keys();
+        switch (content.type()) {
+            case JsonType::string: result.form = Form::string; add_bare_part(content); break;
+            case JsonType::array:
+                result.form = Form::blocks;
+                content.elements([&](Value item) { read_part(item, result, kind_of); });
+                break;
+            case JsonType::object:
+                result.form = Form::other;
+                read_part(content, result, kind_of);
+                break;
+            default: result.form = Form::other;
+        }
+        result.part_count = out_.parts.size() - result.first_part;
+    }
+
+    Part& add_bare_part(Value string) {
+        Part& part = out_.parts.emplace_back();
+        part.bare = true;
+        part.node = string.node();
+        part.text = string.measured();
+        return part;
+    }
+
+    /// Adds one value of a result in pieces, which has a name or stands in a list of objects. Numbers and the like are
+    /// no pieces: they cost nothing and may matter.
+    void read_piece(Value value, Entry& result, const Field& place) {
+        const JsonType type = value.type();
+        if (type == JsonType::string) {
+            if (!value.text().empty()) { add_bare_part(value); }
+        } else if (type == JsonType::array || type == JsonType::object) {
+            Part& part = out_.parts.emplace_back();
+            part.kind = Part::Kind::other;
+            part.node = value.node();
+            ++result.others;
+        }
+        if (out_.parts.size() > result.first_part + result.field_count) {
+            out_.fields.push_back(place);
+            ++result.field_count;
+        }
+        result.part_count = out_.parts.size() - result.first_part;
+    }
+
+    /// Begins a result in pieces.
+    void begin_pieces(Value content, Entry& result, std::string_view path) {
+        result.form = Form::pieces;
+        result.content = content.node();
+        result.path = path;
+        result.first_part = out_.parts.size();
+        result.first_field = out_.fields.size();
+        result.immutable = result.immutable || content.holds_repeated_keys();
+    }
+
+    /// Counts a part of a result, once it is known what it is.
+    void count(const Part& part, Entry& result) {
+        if (part.cache_mark) { ++result.cache_marks; }
+        result.images += part.kind == Part::Kind::image;
+        result.documents += part.kind == Part::Kind::document;
+        result.others += part.kind == Part::Kind::other;
+        if (part.kind != Part::Kind::other) { return; }
+        for (const std::string_view name : signed_members) {
+            const bool found = out_.source->count_members(part.node, name) > 0;
+            result.immutable = result.immutable || found;
+        }
+    }
+
+    /// The texts of a result that says itself that it failed.
+    bool says_failed_itself(const Entry& result) {
+        for (const Part& part : out_.parts_of(result)) {
+            if (part.kind == Part::Kind::text) { return says_failed(shown(part.text.text(), scratch_)); }
+        }
+        return false;
+    }
+
+    Transcript& out_;
+    Pairs& pairs_;
+    Pairs& tool_pairs_;
+    std::vector<std::size_t>& calls_;  // of this turn, where results may come without an id
+    std::size_t next_in_order_ = 0;
+    JsonText& json_;
+    std::string& scratch_;
+    std::string& words_;
+    Role role_ = Role::other;  // of the message
+    bool user_spoke_ = false;  // in this message
+
+private:
+    // The object that a string holds, in `json_`.
+    bool unpack(Text text, Entry& call) {
+        if (has_lone_surrogate(text)) { return false; }
+        const std::string_view json =
+            text.escaped() ? out_.keep(decoded(text, scratch_)).raw() : text.raw();
+        if (!json_.read(json)) { return false; }
+        const JsonText::Cursor root = json_.root();
+        if (root.type() != JsonType::object || root.repeats_keys()) { return false; }
+        call.packed = json;
+        return true;
+    }
+
+    template <json_cursor Input>
+    void read_fields(Input input, Entry& call, bool packed) {
+        std::size_t rank = identity_keys.size();
+        const auto identify = [&](Text key, auto text) {
+            const std::size_t found = identity_rank(key);
+            if (found >= rank) { return; }
+            const Text identity = text();
+            if (identity.empty()) { return; }
+            call.identity = identity;
+            rank = found;
+        };
+        input.members([&](Text key, Input value) {
+            if (value.type() == JsonType::string) {
+                out_.fields.push_back({key, {}, 0, value.measured(), value.node(), false, packed});
+                identify(key, [&] { return value.text(); });
+                if (call.identity.empty()) { call.identity = path_of_patch(value.text()); }
+            } else if (value.type() == JsonType::array) {
+                std::size_t index = 0;
+                value.elements([&](Input item) { read_edit(item, key, index++, packed); });
+                identify(key, [&] { return joined_words(value); });
+            }
+        });
+    }
+
+    template <json_cursor Input>
+    void read_edit(Input edit, Text list, std::size_t index, bool packed) {
+        if (edit.type() != JsonType::object || edit.repeats_keys()) { return; }
+        edit.members([&](Text key, Input value) {
+            if (value.type() != JsonType::string) { return; }
+            out_.fields.push_back({key, list, index, value.measured(), value.node(), true, packed});
+        });
+    }
+
+    template <class KindOf>
+    void read_part(Value item, Entry& result, KindOf kind_of) {
+        Part& part = out_.parts.emplace_back();
+        part.kind = Part::Kind::other;
+        part.node = item.node();
+        const Text type = item.peek("type");
+        const bool top_level = result.form == Form::blocks;
+        if (same_text(type, out_.block.type)) {
+            read_text_part(item, top_level, part);
+        } else {
+            part.kind = kind_of(type);
+        }
+        if (!part.plain) { read_marks(item, top_level, part, result); }
+        count(part, result);
+    }
+
+    void read_text_part(Value item, bool top_level, Part& part) {
+        bool plain = top_level;
+        item.members([&](Text key, Value value) {
+            if (same_text(key, out_.block.text_key) && value.type() == JsonType::string) {
+                part.kind = Part::Kind::text;
+                part.text = value.measured();
+            } else if (top_level && take_mark(key, value, part)) {
+            } else if (!is(key, "type")) {
+                plain = false;
+            }
+        });
+        part.plain = plain && part.kind == Part::Kind::text;
+    }
+
+    // clients that write out every field write null for "no mark"; it goes along like one
+    bool take_mark(Text key, Value value, Part& part) {
+        const bool mark = value.type() == JsonType::object || value.type() == JsonType::null;
+        if (!mark || part.cache_mark) { return false; }
+        for (std::size_t i = 0; i < out_.block.mark_keys.size(); ++i) {
+            const std::string_view name = out_.block.mark_keys[i];
+            if (name.empty() || !same_text(key, name)) { continue; }
+            part.cache_mark = value.node();
+            part.mark_key = static_cast<std::uint8_t>(i);
+            return true;
+        }
+        return false;
+    }
+
+    // of a part with more to it than text
+    void read_marks(Value item, bool top_level, Part& part, Entry& result) {
+        if (top_level) {
+            item.members([&](Text key, Value value) { take_mark(key, value, part); });
+        }
+        std::size_t marks = 0;
+        for (const std::string_view name : out_.block.mark_keys) {
+            if (!name.empty()) { marks += out_.source->count_members(part.node, name); }
+        }
+        if (marks > (part.cache_mark ? 1U : 0U)) { result.nested_cache_mark = true; }
+    }
+
+    std::size_t identity_rank(Text key) {
+        const std::string_view name = decoded(key, scratch_);
+        for (std::size_t i = 0; i < identity_keys.size(); ++i) {
+            const std::string_view wanted = identity_keys[i];
+            if (name.size() == wanted.size() && name.front() == wanted.front() && name == wanted) {
+                return i;
+            }
+        }
+        return identity_keys.size();
+    }
+
+    // a part of an unknown type that holds one of these is not ours to drop
+    static constexpr std::array<std::string_view, 4> signed_members = {
+        "signature",
+        "encrypted_content",
+        "encrypted_stdout",
+        "encrypted_index",
+    };
+
+    // what tells one call of a tool from another, best first
+    static constexpr std::array<std::string_view, 12> identity_keys = {
+        "file_path", "notebook_path", "path",  "filePath", "filename", "command",
+        "cmd",       "url",           "query", "pattern",  "name",     "description",
+    };
+
+    Role before_ = Role::other;
+    std::size_t first_entry_ = 0;
+    std::size_t steps_ = 0;
+    std::size_t user_turns_ = 0;
+    bool turn_spoken_ = false;  // the user said something in this turn
+};
+
+}  // namespace coppice::detail
