@@ -5,13 +5,13 @@
 //
 // And how much memory: the peak of a process that loads a body and prunes it, beside one that only loads it.
 #include "../examples/session_generator.hpp"
+#include "turns.hpp"
 
 #include <coppice/coppice.hpp>
 #include <coppice/wire.hpp>
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <simdjson.h>
 #include <nlohmann/json.hpp>
 
 #include <stdio.h>
@@ -19,15 +19,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +32,10 @@
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
 namespace fs = std::filesystem;
+using coppice_bench::expect;
+using coppice_bench::Side;
+using coppice_bench::StructuralScan;
 
 constexpr auto standard = coppice::presets::standard();
 constexpr auto openswarm = coppice::presets::openswarm();
@@ -48,10 +47,6 @@ std::string make_body(std::size_t results) {
     coppice_examples::SessionShape shape;
     shape.results = results;
     return coppice_examples::make_session(shape).dump();
-}
-
-void expect(bool holds, const char* what) {
-    if (!holds) { throw std::runtime_error(what); }
 }
 
 std::string read_file(const fs::path& path) {
@@ -102,45 +97,6 @@ std::string output_of(const std::string& command) {
 }
 
 // --- time --------------------------------------------------------------------------------------------------
-
-// The best of all turns: the machine's noise only ever adds.
-class Side {
-public:
-    // Once to have the body and the code in the caches again, after the other sides had them.
-    template <class Work>
-    void take_turn(std::size_t runs, Work work) {
-        work();
-        for (std::size_t i = 0; i < runs; ++i) {
-            const auto start = Clock::now();
-            work();
-            add(std::chrono::duration<double>(Clock::now() - start).count());
-        }
-    }
-
-    void add(double seconds) { best_ = std::min(best_, seconds); }
-    double best() const { return best_; }
-
-private:
-    double best_ = 1e9;
-};
-
-class StructuralScan {
-public:
-    explicit StructuralScan(std::size_t capacity) {
-        const auto failed =
-            simdjson::get_active_implementation()->create_dom_parser_implementation(capacity, 1, parser_);
-        expect(failed == simdjson::SUCCESS, "simdjson makes no parser");
-    }
-
-    void run(std::string_view body) {
-        const auto* const bytes = reinterpret_cast<const std::uint8_t*>(body.data());
-        const auto failed = parser_->stage1(bytes, body.size(), simdjson::stage1_mode::regular);
-        expect(failed == simdjson::SUCCESS, "simdjson refuses the body");
-    }
-
-private:
-    std::unique_ptr<simdjson::internal::dom_parser_implementation> parser_;
-};
 
 // The JavaScript side runs in a process of its own, which warms up and measures itself.
 class JavaScript {

@@ -20,14 +20,19 @@ using coppice::read_log;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view claude_code =
-    "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n"
-    "{\"type\":\"assistant\",\"uuid\":\"a1\",\"parentUuid\":\"u1\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":\"yo\"}}\n";
+    "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,\"sessionId\":\"s\",\"message\":{\"role\":"
+    "\"user\",\"content\":\"hi\"}}\n"
+    "{\"type\":\"assistant\",\"uuid\":\"a1\",\"parentUuid\":\"u1\",\"message\":{\"id\":\"m\",\"role\":"
+    "\"assistant\",\"content\":\"yo\"}}\n";
 constexpr std::string_view codex =
     "{\"timestamp\":\"t\",\"type\":\"session_meta\",\"payload\":{\"id\":\"t1\",\"cwd\":\"/p\"}}\n"
-    "{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":\"hi\"}}\n";
+    "{\"timestamp\":\"t\",\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\","
+    "\"content\":\"hi\"}}\n";
 constexpr std::string_view dsh =
-    "{\"type\":\"session\",\"version\":0,\"id\":\"s1\",\"createdAt\":1,\"cwd\":\"/p\",\"delegationDepth\":0}\n"
-    "{\"type\":\"user/message\",\"seq\":0,\"data\":{\"role\":\"user\",\"content\":\"hi\"},\"surfaceOp\":\"append\"}\n";
+    "{\"type\":\"session\",\"version\":0,\"id\":\"s1\",\"createdAt\":1,\"cwd\":\"/"
+    "p\",\"delegationDepth\":0}\n"
+    "{\"type\":\"user/"
+    "message\",\"seq\":0,\"data\":{\"role\":\"user\",\"content\":\"hi\"},\"surfaceOp\":\"append\"}\n";
 
 std::string_view last_line(std::string_view text) { return text.substr(text.find('\n') + 1); }
 
@@ -46,7 +51,8 @@ TEST_CASE("logs: each format is known by its first line or by a later one") {
 
 TEST_CASE("logs: Claude Code begins its logs in several ways") {
     for (const std::string_view first :
-         {R"({"type":"summary","summary":"s","leafUuid":"u"})", R"({"type":"file-history-snapshot","messageId":"m"})",
+         {R"({"type":"summary","summary":"s","leafUuid":"u"})",
+          R"({"type":"file-history-snapshot","messageId":"m"})",
           R"({"type":"queue-operation","operation":"enqueue"})",
           R"({"parentUuid":null,"type":"attachment","uuid":"u","sessionId":"s"})",
           R"({"type":"user","message":{"role":"user","content":"no links"}})"}) {
@@ -72,7 +78,8 @@ TEST_CASE("logs: a request body is none") {
     CHECK(!log_format_of(body.dump(2)));
     CHECK(!log_format_of("\xEF\xBB\xBF" + body.dump(2)));
     CHECK(!log_format_of(body["messages"].dump()));
-    const Json responses = {{"input", Json::array({{{"type", "message"}, {"role", "user"}, {"content", "hi"}}})}};
+    const Json responses = {
+        {"input", Json::array({{{"type", "message"}, {"role", "user"}, {"content", "hi"}}})}};
     CHECK(!log_format_of(responses.dump()));
     // one line of it might be one of a log
     std::string lines = "[\n";
@@ -85,9 +92,11 @@ TEST_CASE("logs: a request body is none") {
 
 TEST_CASE("logs: other lines of JSON are none") {
     for (const std::string_view text :
-         {"", "\n\n", "hello", "{", "null\n7\n", "{\"custom_id\":\"a\",\"body\":{\"messages\":[]}}\n", "{\"type\":\"user\"}\n",
+         {"", "\n\n", "hello", "{", "null\n7\n", "{\"custom_id\":\"a\",\"body\":{\"messages\":[]}}\n",
+          "{\"type\":\"user\"}\n",
           "{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"timestamp\":\"t\",\"cwd\":\"/p\"}\n",
-          "{\"type\":\"response_item\"}\n", "{\"type\":\"user/message\"}\n", "{\"type\":\"message\",\"role\":\"user\"}\n"}) {
+          "{\"type\":\"response_item\"}\n", "{\"type\":\"user/message\"}\n",
+          "{\"type\":\"message\",\"role\":\"user\"}\n"}) {
         CAPTURE(text);
         CHECK(!log_format_of(text));
         CHECK(!read_log(text));

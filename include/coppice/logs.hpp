@@ -34,9 +34,9 @@ inline bool is_dsh_line(const LogJson& line, std::string_view type) {
 }
 
 inline bool is_codex_line(const LogJson& line, std::string_view type) {
-    constexpr std::array<std::string_view, 7> types = {
-        "session_meta", "response_item", "compacted", "event_msg", "turn_context", "world_state",
-        "token_usage_record"};
+    constexpr std::array<std::string_view, 7> types = {"session_meta",      "response_item", "compacted",
+                                                       "event_msg",         "turn_context",  "world_state",
+                                                       "token_usage_record"};
     const LogJson* const payload = log_member(line, "payload");
     return is_listed(type, types) && payload != nullptr && payload->is_object();
 }

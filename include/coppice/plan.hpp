@@ -463,6 +463,8 @@ private:
     bool propose_pieces(std::size_t entry, ResultFacts facts, bool assume_read, Decision& decision) {
         const Entry& result = transcript_->all()[entry];
         bool worded = false;
+        std::size_t media = 0;
+        for (const Part& part : transcript_->parts_of(result)) { media += part.kind == Part::Kind::image; }
         proposed_.clear();
         for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
             const Part& part = transcript_->parts[i];
@@ -474,7 +476,8 @@ private:
             } else {
                 const Extent size = transcript_->serialised(part);
                 facts.size = part.kind == Part::Kind::text ? part.text.plain() : size;
-                facts.images = worded ? 0 : result.images;
+                // of several pieces, none is the one that they belong to
+                facts.images = result.part_count - media == 1 ? result.images : 0;
                 facts.others = part.kind == Part::Kind::other ? 1 : 0;
                 if (facts.error) {
                     const bool text = part.kind == Part::Kind::text;

@@ -263,25 +263,49 @@ enum class LoneSurrogate : bool {
     kept,      ///< three bytes of its own that no UTF-8 has, so that texts differ where their meaning does
 };
 
-inline std::string_view decode(Text text, std::string& scratch, LoneSurrogate lone) {
-    if (!text.escaped()) { return text.raw(); }
-    scratch.clear();
+/// Copies what comes before the next backslash, and answers how much that was.
+inline std::size_t copy_to_backslash(char* to, std::string_view raw) {
+    constexpr std::uint64_t ones = 0x0101010101010101ULL;
+    std::size_t at = 0;
+    for (std::uint64_t word = 0; at + 8 <= raw.size(); at += 8) {
+        std::memcpy(&word, raw.data() + at, 8);
+        const std::uint64_t zero_at_backslash = word ^ (ones * '\\');
+        if (((zero_at_backslash - ones) & ~zero_at_backslash & (ones * 0x80)) != 0) { break; }
+        std::memcpy(to + at, &word, 8);
+    }
+    for (; at < raw.size() && raw[at] != '\\'; ++at) { to[at] = raw[at]; }
+    return at;
+}
+
+/// Writes what a text means, which takes no more room than its spelling, and answers how long it is.
+inline std::size_t decode_to(char* to, Text text, LoneSurrogate lone) {
+    const char* const begin = to;
     std::string_view raw = text.raw();
     while (!raw.empty()) {
-        const std::size_t plain = raw.find('\\');
-        scratch.append(raw.substr(0, plain));
-        if (plain == std::string_view::npos) { break; }
+        const std::size_t plain = copy_to_backslash(to, raw);
+        to += plain;
         raw.remove_prefix(plain);
+        if (raw.empty()) { break; }
         const EscapedUnit unit = next_unit(raw);
-        if (unit.escape) {
+        if (!unit.escape) {
+            *to++ = raw[0];
+        } else if (unit.code < 0x80) {
+            *to++ = static_cast<char>(unit.code);
+        } else {
             const bool replace = unit.lone_surrogate && lone == LoneSurrogate::replaced;
             const Utf8 character = to_utf8(replace ? 0xFFFDU : unit.code);
-            scratch.append(character.bytes.data(), character.size);
-        } else {
-            scratch.push_back(raw[0]);
+            std::memcpy(to, character.bytes.data(), character.size);
+            to += character.size;
         }
         raw.remove_prefix(unit.length);
     }
+    return static_cast<std::size_t>(to - begin);
+}
+
+inline std::string_view decode(Text text, std::string& scratch, LoneSurrogate lone) {
+    if (!text.escaped()) { return text.raw(); }
+    scratch.resize(text.raw().size());
+    scratch.resize(decode_to(scratch.data(), text, lone));
     return scratch;
 }
 

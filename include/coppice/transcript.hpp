@@ -193,6 +193,13 @@ public:
 
     /// Keeps a text that stands nowhere in the document as it reads.
     Text keep(std::string_view text) { return Text(kept_.keep(text)); }
+    /// Keeps what an escaped text means; half a surrogate pair becomes bytes that no UTF-8 has.
+    std::string_view keep_exact(Text text) {
+        if (!text.escaped()) { return text.raw(); }
+        return kept_.keep_written(text.raw().size(), [text](char* to) {
+            return detail::decode_to(to, text, detail::LoneSurrogate::kept);
+        });
+    }
 
     /// The entries up to the horizon: all that a policy sees.
     std::span<const Entry> entries() const { return {all_.data(), visible_}; }

@@ -26,13 +26,20 @@ Lines lines_of(std::string_view text) {
 }
 
 TEST_CASE("log_lines: only a line feed ends a line") {
-    const Lines expected = {{1, "a\xE2\x80\xA8" "b\x0B" "c\rd"}, {2, "e"}};
-    CHECK(lines_of("a\xE2\x80\xA8" "b\x0B" "c\rd\ne\n") == expected);
+    const Lines expected = {{1,
+                             "a\xE2\x80\xA8"
+                             "b\x0B"
+                             "c\rd"},
+                            {2, "e"}};
+    CHECK(lines_of("a\xE2\x80\xA8"
+                   "b\x0B"
+                   "c\rd\ne\n") == expected);
 }
 
 TEST_CASE("log_lines: a byte order mark and carriage returns before the end are passed over") {
     const Lines expected = {{1, "a"}, {2, "b"}};
-    CHECK(lines_of("\xEF\xBB\xBF" "a\r\nb\r\n") == expected);
+    CHECK(lines_of("\xEF\xBB\xBF"
+                   "a\r\nb\r\n") == expected);
 }
 
 TEST_CASE("log_lines: blank lines are passed over and counted") {
@@ -88,7 +95,8 @@ TEST_CASE("log_lines: notes are added up by what they say") {
     notes.add("left out, no object", 2);
     notes.add("left out, no JSON", 9);
     notes.add("left out, no JSON", 3);
-    const std::vector<std::string> expected = {"line 3 and 2 more: left out, no JSON", "line 2: left out, no object"};
+    const std::vector<std::string> expected = {"line 3 and 2 more: left out, no JSON",
+                                               "line 2: left out, no object"};
     CHECK(notes.written() == expected);
 }
 

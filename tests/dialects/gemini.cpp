@@ -182,7 +182,7 @@ TEST_CASE("gemini: a conversation becomes entries in its order") {
     CHECK(reading[6].message == 2);
     CHECK(reading[6].block == 1);
     CHECK(reading.transcript().dialect == "gemini");
-    for (const std::size_t i : {0, 1, 2, 3, 6, 7}) { CHECK(reading[i].immutable); }
+    for (const std::size_t i : std::vector<std::size_t>{0, 1, 2, 3, 6, 7}) { CHECK(reading[i].immutable); }
 }
 
 TEST_CASE("gemini: roles are read and a missing one is the user's") {
@@ -316,6 +316,9 @@ TEST_CASE("gemini: a response without id and name answers by order and the call 
     CHECK(reading[0].immutable);
     CHECK_FALSE(reading[1].immutable);
     CHECK(reading[1].tool.raw() == "a");
+    nameless["functionResponse"]["id"] = "x";
+    CHECK(Reading(list(model(call("", "a")), user(nameless)))[0].immutable);
+    CHECK_FALSE(Reading(list(model(call("x", "a")), user(nameless)))[0].immutable);
 }
 
 TEST_CASE("gemini: pairs are those of one turn") {
@@ -690,27 +693,32 @@ TEST_CASE("gemini: a response is stored and a preview takes the place of its one
 
 TEST_CASE("gemini: whatever stands where something else is expected nothing gets worse") {
     const std::string big(2500, 'x');
-    const Json document =
-        body(list(user(text("hi")),
-                  model(Json{{"text", "hm"}, {"thought", true}},
-                        call("1", "write", Json{{"path", "/a"}, {"content", big}}), call("2", "shot")),
-                  user(response("1", "write", Json{{"output", big}, {"n", 1}}),
-                       shown(response("2", "shot", Json{{"error", "bad " + big}}), list(media(300)))),
-                  model(text("done"))));
     const coppice::Pipeline pipeline{coppice::KeepRecent<0, coppice::Size{100}, 0>{},
                                      coppice::BulkyInputClear<0, coppice::Size{100}>{}};
-    CHECK(pruned(document, pipeline).report.edits.size() == 4);
-    std::size_t changed = 0;
-    spoiled_nodes::for_each_spoiled(document, [&](const Json& spoiled, const Json::json_pointer& place) {
-        CAPTURE(place.to_string());
-        Json after = spoiled;
-        const coppice::Report report = coppice::prune(after, pipeline, coppice::Dialect::gemini);
-        const auto violations = support::new_violations(report.dialect, spoiled, after);
-        for (const std::string& violation : violations) { CHECK_MESSAGE(false, violation); }
-        support::check_wire_laws(spoiled.dump(), after.dump(), report, pipeline, coppice::Dialect::gemini);
-        changed += report.engaged;
-    });
-    CHECK(changed > 50);
+    for (const bool ids : {true, false}) {
+        const std::string first = ids ? "1" : "";
+        const std::string second = ids ? "2" : "";
+        const Json document = body(
+            list(user(text("hi")),
+                 model(Json{{"text", "hm"}, {"thought", true}},
+                       call(first, "write", Json{{"path", "/a"}, {"content", big}}), call(second, "shot")),
+                 user(response(first, "write", Json{{"output", big}, {"n", 1}}),
+                      shown(response(second, "shot", Json{{"error", "bad " + big}}), list(media(300)))),
+                 model(text("done"))));
+        CHECK(pruned(document, pipeline).report.edits.size() == 4);
+        std::size_t changed = 0;
+        spoiled_nodes::for_each_spoiled(document, [&](const Json& spoiled, const Json::json_pointer& place) {
+            CAPTURE(place.to_string());
+            Json after = spoiled;
+            const coppice::Report report = coppice::prune(after, pipeline, coppice::Dialect::gemini);
+            const auto violations = support::new_violations(report.dialect, spoiled, after);
+            for (const std::string& violation : violations) { CHECK_MESSAGE(false, violation); }
+            support::check_wire_laws(spoiled.dump(), after.dump(), report, pipeline,
+                                     coppice::Dialect::gemini);
+            changed += report.engaged;
+        });
+        CHECK(changed > 50);
+    }
 }
 
 TEST_CASE("gemini: whole sessions keep every law with and without ids in both spellings") {

@@ -965,9 +965,20 @@ TEST_CASE("openai chat: images in a tool message become a line each in their pla
 }
 
 TEST_CASE("openai chat: signed parts in a result hold it") {
-    const Json part = {{"type", "x"}, {"data", filler(1, 3000)}, {"signature", "s"}};
-    CHECK(pruned_everywhere(with_results({list(part)}), emptying).unchanged());
-    CHECK(pruned_everywhere(with_results({part}), emptying).unchanged());
+    const Json unknown = {{"type", "x"}, {"data", filler(1, 3000)}};
+    CHECK(pruned_everywhere(with_results({unknown}), emptying).report.engaged);
+    for (const Json& part : {unknown, text(filler(2, 3000)), image_part(), Json{{"type", "file"}, {"file", filler(3, 3000)}}}) {
+        CHECK(pruned_once(with_results({list(part)}), emptying).report.engaged);
+        for (const std::string key : {"signature", "encrypted_content"}) {
+            Json with_key = part;
+            with_key[key] = "s";
+            CHECK(pruned_everywhere(with_results({list(with_key)}), emptying).unchanged());
+            CHECK(pruned_everywhere(with_results({with_key}), emptying).unchanged());
+            with_key = part;
+            with_key["deeper"] = list(Json{{key, nullptr}});
+            CHECK(pruned_everywhere(with_results({list(with_key)}), emptying).unchanged());
+        }
+    }
 }
 
 TEST_CASE("openai chat: failed results say so") {

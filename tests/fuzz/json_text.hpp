@@ -101,6 +101,18 @@ public:
         return out;
     }
 
+    /// The same, and for each byte of it where its character is spelled; last, where the string ends.
+    std::string decoded(Span string, std::vector<std::size_t>& places) const {
+        std::string out;
+        places.clear();
+        for_each_char(string, [&](std::uint32_t code, Span spelling) {
+            append_utf8(out, code >= 0xD800 && code < 0xE000 ? 0xFFFDU : code);
+            places.resize(out.size(), spelling.begin);
+        });
+        places.push_back(string.end - 1);
+        return out;
+    }
+
     /// The same, but lone surrogates stay different from each other and from all characters.
     std::string exact(Span string) const {
         std::string out;
@@ -402,5 +414,21 @@ private:
     std::size_t deepest_ = 0;
     bool lone_surrogates_ = false;
 };
+
+/// Appends UTF-8 as it stands in a string of JSON, without the quotes.
+inline void append_escaped(std::string& out, std::string_view text) {
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') { out += '\\'; }
+        if (byte >= 0x20) {
+            out += c;
+        } else {
+            constexpr std::string_view digits = "0123456789abcdef";
+            out += "\\u00";
+            out += digits[byte >> 4U];
+            out += digits[byte & 0xFU];
+        }
+    }
+}
 
 }  // namespace fuzz

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Pruning of bytes against pruning of a DOM, and against what every body must hold to. The first byte of an input
-// chooses the pipeline and the dialect, the rest is the body.
-//
-//     CXX=clang++ cmake -B build/fuzz && cmake --build build/fuzz --target coppice_fuzz_prune
-//     mkdir -p finds && build/fuzz/tests/fuzz/coppice_fuzz_prune -max_len=4096 -timeout=20 finds tests/fuzz/seeds/prune
-//
-// `replay.cpp` runs the seeds without libFuzzer.
+#include "prune.hpp"
+
 #include "json_text.hpp"
-#include "mutate.hpp"
 #include "pipelines.hpp"
 #include "target.hpp"
+#include "written.hpp"
 
 #include <coppice/coppice.hpp>
 #include <coppice/wire.hpp>
@@ -20,9 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +26,7 @@ using coppice::Dialect;
 using coppice::EditRecord;
 using coppice::Report;
 using fuzz::JsonText;
-using fuzz::nowhere;
 using fuzz::require;
-using fuzz::Span;
 using fuzz::Type;
 using fuzz::Value;
 using Json = nlohmann::ordered_json;
@@ -85,187 +76,6 @@ void require_same_report(const Report& left, const Report& right) {
     require_same_sizes(left, right);
     require(left.first_changed_offset == right.first_changed_offset, "same first_changed_offset");
     require(left.repeated_keys == right.repeated_keys, "same repeated_keys");
-}
-
-// Finds edits in a body by their places.
-class Places {
-public:
-    explicit Places(const JsonText& json) : json_(json) {}
-
-    const Value* find(const EditRecord& edit) const {
-        std::size_t at = request(edit.request);
-        if (is(at, Type::object)) { at = json_.member(at, "messages"); }
-        at = element(at, edit.message);
-        at = member(at, "content");
-        at = element(at, edit.block);
-        for (std::string_view path = edit.path; !path.empty();) {
-            path.remove_prefix(1);
-            const std::string_view step = path.substr(0, path.find('/'));
-            path.remove_prefix(step.size());
-            at = is(at, Type::array) ? element(at, number(step)) : member(at, unescaped(step));
-        }
-        return at == nowhere ? nullptr : &json_.values()[at];
-    }
-
-private:
-    bool is(std::size_t at, Type type) const { return at != nowhere && json_.values()[at].type == type; }
-    std::size_t element(std::size_t at, std::size_t n) const {
-        return is(at, Type::array) ? json_.element(at, n) : nowhere;
-    }
-    std::size_t member(std::size_t at, std::string_view name) const {
-        return is(at, Type::object) ? json_.member(at, name) : nowhere;
-    }
-
-    static std::size_t number(std::string_view digits) {
-        std::size_t value = 0;
-        for (const char c : digits) { value = value * 10 + static_cast<std::size_t>(c - '0'); }
-        return value;
-    }
-    static std::string unescaped(std::string_view step) {
-        std::string out;
-        for (std::size_t i = 0; i < step.size(); ++i) {
-            const bool escape = step[i] == '~' && i + 1 < step.size();
-            out += !escape ? step[i] : step[i + 1] == '1' ? '/' : '~';
-            i += escape ? 1 : 0;
-        }
-        return out;
-    }
-
-    bool has_any(std::size_t at, std::initializer_list<std::string_view> names) const {
-        return std::any_of(names.begin(), names.end(),
-                           [&](std::string_view name) { return member(at, name) != nowhere; });
-    }
-    bool is_request(std::size_t at) const { return has_any(at, {"messages", "contents", "input", "role"}); }
-
-    // the request inside a wrapper, or the value itself
-    std::size_t unwrapped(std::size_t at) const {
-        if (!is(at, Type::object) || is_request(at) || json_.repeats_keys(at)) { return at; }
-        std::size_t inner = at;
-        json_.for_each_child(at, [&](std::size_t i) {
-            const std::string name = json_.decoded(json_.values()[i].key);
-            if ((name == "params" || name == "body") && is(i, Type::object)) { inner = i; }
-        });
-        return inner;
-    }
-
-    bool is_list_of_requests(std::size_t array) const {
-        std::size_t first = nowhere;
-        json_.for_each_child(array, [&](std::size_t i) {
-            if (first == nowhere && is(i, Type::object)) { first = i; }
-        });
-        if (first == nowhere || has_any(first, {"role", "content"}) || json_.repeats_keys(first)) {
-            return false;
-        }
-        return is_request(first) || unwrapped(first) != first;
-    }
-
-    std::size_t request(std::size_t n) const {
-        if (is(0, Type::array)) { return is_list_of_requests(0) ? unwrapped(json_.element(0, n)) : 0; }
-        const std::size_t list = member(0, "requests");
-        const bool batch = is(list, Type::array) && !is_request(0) && unwrapped(0) == 0;
-        return batch ? unwrapped(json_.element(list, n)) : unwrapped(0);
-    }
-
-    const JsonText& json_;
-};
-
-// The written value says what the record says, and nothing but that and the cache mark that was there.
-void require_written(const JsonText& after, std::string_view out, const Value& value, std::string_view before,
-                     const std::string& replacement) {
-    const auto index = static_cast<std::size_t>(&value - after.values().data());
-    if (value.type == Type::string) {
-        require(after.decoded(value.span) == replacement, "the string that was written");
-        return;
-    }
-    std::size_t block = index;
-    if (value.type == Type::array) {
-        block = after.element(index, 0);
-        require(block != nowhere && after.element(index, 1) == nowhere, "an array of one block");
-    }
-    std::size_t members = 0;
-    after.for_each_child(block, [&](std::size_t i) {
-        const Value& member = after.values()[i];
-        const std::string name = after.decoded(member.key);
-        ++members;
-        if (name == "type") {
-            require(after.decoded(member.span) == "text", "a text block");
-        } else if (name == "text") {
-            require(after.decoded(member.span) == replacement, "the text that was written");
-        } else {
-            require(name == "cache_control", "no other member");
-            require(before.find(member.span.in(out)) != std::string_view::npos, "the bytes of a cache mark");
-        }
-    });
-    require(members == 2 || members == 3, "a whole text block");
-}
-
-// Edits stand where the report says, have the sizes it says, and all other bytes are as they were.
-void require_only_edits(std::string_view in, const JsonText& before, std::string_view out,
-                        const JsonText& after, const Report& report) {
-    std::size_t in_end = 0;
-    std::size_t out_end = 0;
-    std::size_t saved = 0;
-    for (const EditRecord& edit : report.edits) {
-        const Value* const old = Places(before).find(edit);
-        const Value* const now = Places(after).find(edit);
-        require(old != nullptr && now != nullptr, "an edit's place exists in both bodies");
-        require(old->span.begin >= in_end && now->span.begin >= out_end, "edits in the order of the body");
-        require(in.substr(in_end, old->span.begin - in_end) == out.substr(out_end, now->span.begin - out_end),
-                "the bytes between edits");
-        require(old->span.size() == edit.bytes_before, "bytes_before");
-        require(now->span.size() == edit.bytes_after, "bytes_after");
-        require(edit.bytes_after < edit.bytes_before, "an edit makes its value smaller");
-        require_written(after, out, *now, old->span.in(in), edit.replacement);
-        saved += edit.bytes_before - edit.bytes_after;
-        in_end = old->span.end;
-        out_end = now->span.end;
-    }
-    require(in.substr(in_end) == out.substr(out_end), "the bytes behind the edits");
-    require(saved == report.saved_bytes && in.size() - out.size() == saved, "saved_bytes");
-    std::size_t by_reason = 0;
-    std::size_t count = 0;
-    for (const coppice::ReasonTotal& total : report.by_reason) {
-        by_reason += total.saved_bytes;
-        count += total.count;
-    }
-    require(by_reason == saved && count == report.edits.size(), "totals by reason");
-}
-
-// The texts of a result's content; other parts are of no interest.
-std::vector<std::string> texts_of(const JsonText& json, std::size_t content) {
-    std::vector<std::string> texts;
-    const auto add = [&](std::size_t part) {
-        const std::size_t type = json.member_of_type(part, "type", Type::string);
-        const std::size_t text = json.member_of_type(part, "text", Type::string);
-        const bool is_text =
-            type != nowhere && text != nowhere && json.decoded(json.values()[type].span) == "text";
-        texts.push_back(is_text ? json.exact(json.values()[text].span) : std::string());
-    };
-    switch (json.values()[content].type) {
-        case Type::string: texts.push_back(json.exact(json.values()[content].span)); break;
-        case Type::array: json.for_each_child(content, add); break;
-        case Type::object: add(content); break;
-        default: break;
-    }
-    return texts;
-}
-
-// What is called a duplicate stands further on, whole.
-void require_true_duplicates(const JsonText& before, const JsonText& after, const Report& report) {
-    for (const EditRecord& edit : report.edits) {
-        if (edit.reason != "dedup") { continue; }
-        const Value* const old = Places(before).find(edit);
-        const Value* const now = Places(after).find(edit);
-        const auto texts = texts_of(before, static_cast<std::size_t>(old - before.values().data()));
-        bool found = false;
-        for (std::size_t i = static_cast<std::size_t>(now - after.values().data()) + 1;
-             i < after.values().size(); ++i) {
-            const bool content =
-                after.values()[i].key.size() > 0 && after.decoded(after.values()[i].key) == "content";
-            found = found || (content && texts_of(after, i) == texts);
-        }
-        require(found, "a duplicate has the same texts as a later result");
-    }
 }
 
 void require_offset(std::string_view in, std::string_view out, const Report& report) {
@@ -370,8 +180,8 @@ void check_valid(const Subject& subject, const Pipeline& pipeline, std::string_v
     JsonText after;
     require(after.read(out), "what is written is valid JSON");
     require(report.repeated_keys == json.repeated_keys(), "repeated_keys");
-    require_only_edits(body, json, out, after, report);
-    require_true_duplicates(json, after, report);
+    const bool one_dialect = report.requests == 1 || subject.dialect != Dialect::detect;
+    fuzz::require_only_edits(body, json, out, after, report, one_dialect);
 
     const coppice::PrunedBody twice = coppice::prune(out, pipeline, subject.dialect);
     require(!twice.report.engaged, "pruning twice is pruning once");
@@ -420,16 +230,15 @@ void check(const Subject& subject, const Pipeline& pipeline) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) { return 0; }
+void fuzz::check_pruning(Dialect dialect, const std::uint8_t* data, std::size_t size) {
+    if (size == 0) { return; }
     Subject subject{{reinterpret_cast<const char*>(data) + 1, size - 1},
-                    (data[0] & 0x20U) != 0 ? Dialect::anthropic : Dialect::detect};
+                    (data[0] & 0x20U) != 0 ? dialect : Dialect::detect};
     subject.valid = subject.json.read(subject.body);
-    fuzz::with_pipeline(data[0] & 0x1FU, [&](const auto& pipeline) { check(subject, pipeline); });
-    return 0;
+    with_pipeline(data[0] & 0x1FU, [&](const auto& pipeline) { check(subject, pipeline); });
 }
 
-std::vector<std::uint8_t> fuzz::first_bytes() {
+std::vector<std::uint8_t> fuzz::pruning_first_bytes() {
     std::vector<std::uint8_t> bytes;
     for (unsigned forced : {0x40U, 0x60U}) {
         for (unsigned i = 0; i < pipeline_count; ++i) {
@@ -437,9 +246,4 @@ std::vector<std::uint8_t> fuzz::first_bytes() {
         }
     }
     return bytes;
-}
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
-                                               unsigned seed) {
-    return fuzz::mutate(data, size, max_size, seed);
 }

@@ -42,7 +42,8 @@ Json user_line(const std::string& uuid, const std::string& parent, Json content)
     return linked(std::move(line), uuid, parent);
 }
 
-Json assistant_line(const std::string& uuid, const std::string& parent, const std::string& message, Json content) {
+Json assistant_line(const std::string& uuid, const std::string& parent, const std::string& message,
+                    Json content) {
     Json line = {{"type", "assistant"}, {"isSidechain", false}, {"requestId", "req_" + message}};
     line["message"] = {{"id", message}, {"role", "assistant"}};
     line["message"]["content"] = std::move(content);
@@ -75,37 +76,39 @@ std::string shown(const SessionLog& log) {
             continue;
         }
         for (const Json& block : content) {
-            out += " " + (block.at("type") == "text"       ? block.at("text").get<std::string>()
-                          : block.at("type") == "tool_use" ? "+" + block.at("id").get<std::string>()
-                                                           : ">" + block.at("tool_use_id").get<std::string>());
+            out +=
+                " " + (block.at("type") == "text"       ? block.at("text").get<std::string>()
+                       : block.at("type") == "tool_use" ? "+" + block.at("id").get<std::string>()
+                                                        : ">" + block.at("tool_use_id").get<std::string>());
         }
     }
     return out;
 }
 
 TEST_CASE("claude_code: a conversation becomes a request") {
-    const SessionLog log = read({user_line("u1", "", "open a.c"), assistant_line("a1", "u1", "m1", list(text("yes"))),
-                                 user_line("u2", "a1", list(text("thanks")))});
+    const SessionLog log =
+        read({user_line("u1", "", "open a.c"), assistant_line("a1", "u1", "m1", list(text("yes"))),
+              user_line("u2", "a1", list(text("thanks")))});
     CHECK(log.format == coppice::LogFormat::claude_code);
     CHECK(log.dialect == coppice::Dialect::anthropic);
-    const Json expected = Json::parse(
-        R"({"messages":[{"role":"user","content":"open a.c"},)"
-        R"({"role":"assistant","content":[{"type":"text","text":"yes"}]},)"
-        R"({"role":"user","content":[{"type":"text","text":"thanks"}]}]})");
+    const Json expected = Json::parse(R"({"messages":[{"role":"user","content":"open a.c"},)"
+                                      R"({"role":"assistant","content":[{"type":"text","text":"yes"}]},)"
+                                      R"({"role":"user","content":[{"type":"text","text":"thanks"}]}]})");
     CHECK(log.body == expected);
     CHECK(log.lines == Lines{1, 2, 3});
     CHECK(log.notes.empty());
 }
 
 TEST_CASE("claude_code: lines of one response become one message") {
-    const SessionLog log = read({user_line("u1", "", "go"),
-                                 assistant_line("a1", "u1", "m1", list(support::thinking())),
-                                 assistant_line("a2", "a1", "m1", list(text("reading"))),
-                                 assistant_line("a3", "a2", "m1", list(call_block("c1", "Read"))),
-                                 user_line("u2", "a3", list(result_block("c1", "text"))),
-                                 assistant_line("a4", "u2", "m2", list(text("done")))});
+    const SessionLog log =
+        read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(support::thinking())),
+              assistant_line("a2", "a1", "m1", list(text("reading"))),
+              assistant_line("a3", "a2", "m1", list(call_block("c1", "Read"))),
+              user_line("u2", "a3", list(result_block("c1", "text"))),
+              assistant_line("a4", "u2", "m2", list(text("done")))});
     REQUIRE(messages(log).size() == 4);
-    CHECK(messages(log)[1]["content"] == list(support::thinking(), text("reading"), call_block("c1", "Read")));
+    CHECK(messages(log)[1]["content"] ==
+          list(support::thinking(), text("reading"), call_block("c1", "Read")));
     CHECK(messages(log)[3]["content"] == list(text("done")));
     CHECK(log.lines == Lines{1, 2, 5, 6});
 }
@@ -113,29 +116,33 @@ TEST_CASE("claude_code: lines of one response become one message") {
 TEST_CASE("claude_code: responses of different requests stay apart") {
     Json second = assistant_line("a2", "a1", "m1", list(text("two")));
     second["requestId"] = "another";
-    CHECK(shown(read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(text("one"))), second})) ==
-          "U: go | A: one | A: two");
+    CHECK(shown(read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(text("one"))),
+                      second})) == "U: go | A: one | A: two");
     // without an id, nothing says that they are one
     CHECK(shown(read({user_line("u1", "", "go"), assistant_line("a1", "u1", "", list(text("one"))),
                       assistant_line("a2", "a1", "", list(text("two")))})) == "U: go | A: one | A: two");
 }
 
 TEST_CASE("claude_code: results between the lines of one response come behind it") {
-    const SessionLog log = read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X"))),
-                                 user_line("r1", "a1", list(result_block("c1", "1"))),
-                                 assistant_line("a2", "r1", "m1", list(call_block("c2", "X"))),
-                                 user_line("r2", "a2", list(result_block("c2", "2")))});
+    const SessionLog log =
+        read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X"))),
+              user_line("r1", "a1", list(result_block("c1", "1"))),
+              assistant_line("a2", "r1", "m1", list(call_block("c2", "X"))),
+              user_line("r2", "a2", list(result_block("c2", "2")))});
     CHECK(shown(log) == "U: go | A: +c1 +c2 | U: >c1 >c2");
     CHECK(log.lines == Lines{1, 2, 3});
 }
 
 TEST_CASE("claude_code: words of the user end a response") {
-    const SessionLog log = read({assistant_line("a1", "", "m1", list(text("one"))), user_line("u1", "a1", "wait"),
-                                 assistant_line("a2", "u1", "m1", list(text("two")))});
+    const SessionLog log =
+        read({assistant_line("a1", "", "m1", list(text("one"))), user_line("u1", "a1", "wait"),
+              assistant_line("a2", "u1", "m1", list(text("two")))});
     CHECK(shown(log) == "A: one | U: wait | A: two");
 }
 
-TEST_CASE("claude_code: parallel results that the chain passes by are found and stand in the order of their calls") {
+TEST_CASE(
+    "claude_code: parallel results that the chain passes by are found and stand in the order of their "
+    "calls") {
     // each result hangs on the line of its own call, and the chain goes on from one of them
     for (const std::string next : {"r1", "r2", "r3"}) {
         CAPTURE(next);
@@ -143,7 +150,8 @@ TEST_CASE("claude_code: parallel results that the chain passes by are found and 
             read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X"))),
                   assistant_line("a2", "a1", "m1", list(call_block("c2", "X"))),
                   assistant_line("a3", "a2", "m1", list(call_block("c3", "X"))),
-                  user_line("r3", "a3", list(result_block("c3", "3"))), user_line("r2", "a2", list(result_block("c2", "2"))),
+                  user_line("r3", "a3", list(result_block("c3", "3"))),
+                  user_line("r2", "a2", list(result_block("c2", "2"))),
                   user_line("r1", "a1", list(result_block("c1", "1"))),
                   assistant_line("a4", next, "m2", list(text("done")))});
         CHECK(shown(log) == "U: go | A: +c1 +c2 +c3 | U: >c1 >c2 >c3 | A: done");
@@ -153,21 +161,23 @@ TEST_CASE("claude_code: parallel results that the chain passes by are found and 
 }
 
 TEST_CASE("claude_code: at the end too, parallel results are found") {
-    const SessionLog log = read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X"))),
-                                 assistant_line("a2", "a1", "m1", list(call_block("c2", "X"))),
-                                 user_line("r2", "a2", list(result_block("c2", "2"))),
-                                 user_line("r1", "a1", list(result_block("c1", "1")))});
+    const SessionLog log =
+        read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X"))),
+              assistant_line("a2", "a1", "m1", list(call_block("c2", "X"))),
+              user_line("r2", "a2", list(result_block("c2", "2"))),
+              user_line("r1", "a1", list(result_block("c1", "1")))});
     CHECK(shown(log) == "U: go | A: +c1 +c2 | U: >c1 >c2");
     // a call whose answer was not written yet
-    CHECK(shown(read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X")))})) ==
-          "U: go | A: +c1");
+    CHECK(shown(read({user_line("u1", "", "go"),
+                      assistant_line("a1", "u1", "m1", list(call_block("c1", "X")))})) == "U: go | A: +c1");
 }
 
 TEST_CASE("claude_code: results come before what the user says in the same turn") {
     const SessionLog log =
         read({user_line("u1", "", "go"),
               assistant_line("a1", "u1", "m1", list(call_block("c1", "X"), call_block("c2", "X"))),
-              user_line("u2", "a1", "meanwhile"), user_line("r2", "u2", list(result_block("c2", "2"), text("note"))),
+              user_line("u2", "a1", "meanwhile"),
+              user_line("r2", "u2", list(result_block("c2", "2"), text("note"))),
               user_line("r1", "r2", list(result_block("c1", "1"), result_block("c9", "9")))});
     CHECK(shown(log) == "U: go | A: +c1 +c2 | U: >c1 >c2 >c9 meanwhile note");
     CHECK(log.lines == Lines{1, 2, 3});
@@ -204,20 +214,23 @@ TEST_CASE("claude_code: sidechains are left out and counted") {
     const SessionLog log =
         read({user_line("u1", "", "go"), with(user_line("s1", "", "sub"), "isSidechain"),
               with(assistant_line("s2", "s1", "m9", list(text("sub answer"))), "isSidechain"),
-              assistant_line("a1", "u1", "m1", list(text("yes"))), with(user_line("s3", "s2", "more"), "isSidechain")});
+              assistant_line("a1", "u1", "m1", list(text("yes"))),
+              with(user_line("s3", "s2", "more"), "isSidechain")});
     CHECK(shown(log) == "U: go | A: yes");
     CHECK(has_note(log, "line 2 and 2 more: left out, of a sidechain"));
 }
 
 TEST_CASE("claude_code: a log of nothing but a sidechain is the one of a subagent") {
-    const SessionLog log = read({with(user_line("s1", "", "sub"), "isSidechain"),
-                                 with(assistant_line("s2", "s1", "m9", list(text("answer"))), "isSidechain")});
+    const SessionLog log =
+        read({with(user_line("s1", "", "sub"), "isSidechain"),
+              with(assistant_line("s2", "s1", "m9", list(text("answer"))), "isSidechain")});
     CHECK(shown(log) == "U: sub | A: answer");
 }
 
 TEST_CASE("claude_code: what the program says in the name of the user was sent") {
-    const SessionLog log = read({with(user_line("u1", "", "<local-command-caveat>"), "isMeta"), user_line("u2", "u1", "go"),
-                                 assistant_line("a1", "u2", "m1", list(text("yes")))});
+    const SessionLog log =
+        read({with(user_line("u1", "", "<local-command-caveat>"), "isMeta"), user_line("u2", "u1", "go"),
+              assistant_line("a1", "u2", "m1", list(text("yes")))});
     CHECK(shown(log) == "U: <local-command-caveat> go | A: yes");
     CHECK(log.notes.empty());
 }
@@ -233,23 +246,23 @@ TEST_CASE("claude_code: after a compaction only later lines and the summary coun
 }
 
 TEST_CASE("claude_code: the newest compaction counts") {
-    const SessionLog log =
-        read({user_line("u1", "", "old"), boundary_line("c1", "u1"),
-              with(user_line("s1", "c1", "first summary"), "isCompactSummary"), user_line("u2", "s1", "middle"),
-              boundary_line("c2", "u2"), with(user_line("s2", "c2", "second summary"), "isCompactSummary"),
-              user_line("u3", "s2", "new")});
+    const SessionLog log = read({user_line("u1", "", "old"), boundary_line("c1", "u1"),
+                                 with(user_line("s1", "c1", "first summary"), "isCompactSummary"),
+                                 user_line("u2", "s1", "middle"), boundary_line("c2", "u2"),
+                                 with(user_line("s2", "c2", "second summary"), "isCompactSummary"),
+                                 user_line("u3", "s2", "new")});
     CHECK(shown(log) == "U: second summary new");
 }
 
 TEST_CASE("claude_code: a summary beside the chain is found") {
     const Json summary = with(user_line("s1", "c1", "summary"), "isCompactSummary");
-    CHECK(shown(read({user_line("u1", "", "old"), boundary_line("c1", "u1"), summary, user_line("u2", "c1", "new")})) ==
-          "U: summary new");
-    CHECK(shown(read({user_line("u1", "", "old"), summary, boundary_line("c1", "u1"), user_line("u2", "c1", "new")})) ==
-          "U: summary new");
+    CHECK(shown(read({user_line("u1", "", "old"), boundary_line("c1", "u1"), summary,
+                      user_line("u2", "c1", "new")})) == "U: summary new");
+    CHECK(shown(read({user_line("u1", "", "old"), summary, boundary_line("c1", "u1"),
+                      user_line("u2", "c1", "new")})) == "U: summary new");
     // the summary of another compaction is none of this
-    CHECK(shown(read({summary, user_line("u1", "s1", "old"), boundary_line("c1", "u1"), user_line("u2", "c1", "new")})) ==
-          "U: new");
+    CHECK(shown(read({summary, user_line("u1", "s1", "old"), boundary_line("c1", "u1"),
+                      user_line("u2", "c1", "new")})) == "U: new");
 }
 
 TEST_CASE("claude_code: a summary without a boundary begins the history") {
@@ -259,25 +272,33 @@ TEST_CASE("claude_code: a summary without a boundary begins the history") {
 
 TEST_CASE("claude_code: a rewind to before the compaction brings the old messages back") {
     const SessionLog log =
-        read({user_line("u1", "", "old"), assistant_line("a1", "u1", "m1", list(text("answer"))), boundary_line("c1", "a1"),
-              with(user_line("s1", "c1", "summary"), "isCompactSummary"), user_line("u2", "a1", "again")});
+        read({user_line("u1", "", "old"), assistant_line("a1", "u1", "m1", list(text("answer"))),
+              boundary_line("c1", "a1"), with(user_line("s1", "c1", "summary"), "isCompactSummary"),
+              user_line("u2", "a1", "again")});
     CHECK(shown(log) == "U: old | A: answer | U: again");
 }
 
 TEST_CASE("claude_code: messages that a compaction preserved come behind its anchor") {
     Json boundary = boundary_line("c1", "a2");
-    boundary["compactMetadata"]["preservedSegment"] = {{"headUuid", "u2"}, {"anchorUuid", "s1"}, {"tailUuid", "a2"}};
-    const std::vector<Json> lines = {user_line("u1", "", "old"), assistant_line("a1", "u1", "m1", list(text("gone"))),
-                                     user_line("u2", "a1", "kept"), assistant_line("a2", "u2", "m2", list(text("kept too"))),
-                                     boundary, with(user_line("s1", "c1", "summary"), "isCompactSummary"),
+    boundary["compactMetadata"]["preservedSegment"] = {
+        {"headUuid", "u2"}, {"anchorUuid", "s1"}, {"tailUuid", "a2"}};
+    const std::vector<Json> lines = {user_line("u1", "", "old"),
+                                     assistant_line("a1", "u1", "m1", list(text("gone"))),
+                                     user_line("u2", "a1", "kept"),
+                                     assistant_line("a2", "u2", "m2", list(text("kept too"))),
+                                     boundary,
+                                     with(user_line("s1", "c1", "summary"), "isCompactSummary"),
                                      user_line("u3", "s1", "new")};
     const SessionLog log = read(lines);
     CHECK(shown(log) == "U: summary kept | A: kept too | U: new");
     CHECK(has_note(log, "line 1 and 1 more: left out, before the compaction"));
 
     // a segment that is none changes nothing
-    const std::vector<std::pair<std::string, std::string>> wrong = {
-        {"headUuid", "nowhere"}, {"tailUuid", "u1"}, {"anchorUuid", "u2"}, {"anchorUuid", "a2"}, {"headUuid", "u3"}};
+    const std::vector<std::pair<std::string, std::string>> wrong = {{"headUuid", "nowhere"},
+                                                                    {"tailUuid", "u1"},
+                                                                    {"anchorUuid", "u2"},
+                                                                    {"anchorUuid", "a2"},
+                                                                    {"headUuid", "u3"}};
     for (const auto& change : wrong) {
         CAPTURE(change.second);
         std::vector<Json> broken = lines;
@@ -289,17 +310,18 @@ TEST_CASE("claude_code: messages that a compaction preserved come behind its anc
 TEST_CASE("claude_code: without links the order of the file counts") {
     CHECK(shown(read({user_line("", "", "one"), assistant_line("", "", "m1", list(text("two"))),
                       user_line("", "", "three")})) == "U: one | A: two | U: three");
-    const SessionLog log = read({user_line("", "", "old"), boundary_line(""),
-                                 with(user_line("", "", "summary"), "isCompactSummary"), user_line("", "", "new")});
+    const SessionLog log =
+        read({user_line("", "", "old"), boundary_line(""),
+              with(user_line("", "", "summary"), "isCompactSummary"), user_line("", "", "new")});
     CHECK(shown(log) == "U: summary new");
     CHECK(has_note(log, "line 1: left out, before the compaction"));
-    CHECK(shown(read({user_line("", "", "old"), with(user_line("", "", "summary"), "isCompactSummary"), boundary_line(""),
-                      user_line("", "", "new")})) == "U: summary new");
+    CHECK(shown(read({user_line("", "", "old"), with(user_line("", "", "summary"), "isCompactSummary"),
+                      boundary_line(""), user_line("", "", "new")})) == "U: summary new");
     CHECK(shown(read({user_line("", "", "old"), with(user_line("", "", "summary"), "isCompactSummary"),
                       user_line("", "", "new")})) == "U: summary new");
     // uuids that lead nowhere are no links
-    CHECK(shown(read({with(user_line("", "", "one"), "uuid", "x"), with(user_line("", "", "two"), "uuid", "y")})) ==
-          "U: one two");
+    CHECK(shown(read({with(user_line("", "", "one"), "uuid", "x"),
+                      with(user_line("", "", "two"), "uuid", "y")})) == "U: one two");
 }
 
 TEST_CASE("claude_code: a parent that is not in the log ends the chain with a note") {
@@ -310,7 +332,8 @@ TEST_CASE("claude_code: a parent that is not in the log ends the chain with a no
 
 TEST_CASE("claude_code: parents in a circle end") {
     CHECK(shown(read({user_line("u1", "u1", "self")})) == "U: self");
-    const SessionLog log = read({user_line("u1", "a1", "one"), assistant_line("a1", "u1", "m1", list(text("two")))});
+    const SessionLog log =
+        read({user_line("u1", "a1", "one"), assistant_line("a1", "u1", "m1", list(text("two")))});
     CHECK(shown(log) == "U: one | A: two");
     CHECK(has_note(log, "line 1: its parents run in a circle"));
 }
@@ -325,8 +348,8 @@ TEST_CASE("claude_code: of lines with one uuid the last counts") {
 TEST_CASE("claude_code: lines that are no message are left out and counted") {
     const SessionLog log = read({Json{{"type", "summary"}, {"summary", "s"}, {"leafUuid", "x"}},
                                  Json{{"type", "file-history-snapshot"}}, Json{{"type", "queue-operation"}},
-                                 Json{{"type", "queue-operation"}}, Json{{"type", "never seen"}}, Json::object(),
-                                 user_line("u1", "", "go"), user_line("u2", "u1", list())});
+                                 Json{{"type", "queue-operation"}}, Json{{"type", "never seen"}},
+                                 Json::object(), user_line("u1", "", "go"), user_line("u2", "u1", list())});
     CHECK(shown(log) == "U: go");
     CHECK(log.lines == Lines{7});
     CHECK(has_note(log, "line 1: left out, of type summary"));
@@ -350,7 +373,8 @@ TEST_CASE("claude_code: a torn last line and broken ones are left out with a not
 TEST_CASE("claude_code: what the user interface keeps beside a result is ignored") {
     Json line = user_line("u2", "a1", list(result_block("c1", "text")));
     line["toolUseResult"] = {{"stdout", "other text"}};
-    const SessionLog log = read({user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X"))), line});
+    const SessionLog log = read(
+        {user_line("u1", "", "go"), assistant_line("a1", "u1", "m1", list(call_block("c1", "X"))), line});
     CHECK(messages(log)[2] == support::result("c1", "text"));
 }
 
@@ -359,8 +383,10 @@ TEST_CASE("claude_code: calls and results of a log are planned for") {
     std::string parent = "u";
     for (int i = 0; i < 20; ++i) {
         const std::string n = std::to_string(i);
-        lines.push_back(assistant_line("a" + n, parent, "m" + n, list(call_block("c" + n, "Read", {{"file_path", "/f" + n}}))));
-        lines.push_back(assistant_line("b" + n, "a" + n, "m" + n, list(call_block("d" + n, "Grep", {{"pattern", n}}))));
+        lines.push_back(assistant_line("a" + n, parent, "m" + n,
+                                       list(call_block("c" + n, "Read", {{"file_path", "/f" + n}}))));
+        lines.push_back(
+            assistant_line("b" + n, "a" + n, "m" + n, list(call_block("d" + n, "Grep", {{"pattern", n}}))));
         lines.push_back(user_line("s" + n, "b" + n, list(result_block("d" + n, std::string(3000, 'y')))));
         lines.push_back(user_line("r" + n, "a" + n, list(result_block("c" + n, n + std::string(3000, 'x')))));
         parent = "s" + n;
@@ -404,20 +430,24 @@ TEST_CASE("claude_code: a hundred thousand lines take no more than their share")
     SUBCASE("in one chain") {
         CHECK(size([&](std::size_t i) {
                   const std::string parent = i == 0 ? "" : id(i - 1);
-                  return i % 2 == 0 ? user_line(id(i), parent, list(result_block(id(i - i % 2 - 1), "r")))
-                                    : assistant_line(id(i), parent, "m" + id(i), list(call_block(id(i), "X")));
+                  return i % 2 == 0
+                             ? user_line(id(i), parent, list(result_block(id(i - i % 2 - 1), "r")))
+                             : assistant_line(id(i), parent, "m" + id(i), list(call_block(id(i), "X")));
               }) == count);
     }
     SUBCASE("with one uuid") {
         CHECK(size([&](std::size_t) { return user_line("u", "u", "x"); }) == 1);
     }
     SUBCASE("with one message id") {
-        CHECK(size([&](std::size_t i) { return assistant_line(id(i), "0", "m", list(call_block("c", "X"))); }) == 1);
+        CHECK(size([&](std::size_t i) {
+                  return assistant_line(id(i), "0", "m", list(call_block("c", "X")));
+              }) == 1);
     }
     SUBCASE("with one call id, off the chain") {
         CHECK(size([&](std::size_t i) {
                   if (i % 2 == 0) { return user_line(id(i), "nowhere", list(result_block("c", "r"))); }
-                  return assistant_line(id(i), i == 1 ? "" : id(i - 2), "m" + id(i), list(call_block("c", "X")));
+                  return assistant_line(id(i), i == 1 ? "" : id(i - 2), "m" + id(i),
+                                        list(call_block("c", "X")));
               }) > count / 2);
     }
 }

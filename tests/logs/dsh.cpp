@@ -24,7 +24,8 @@ using support::log_text;
 using Lines = std::vector<std::size_t>;
 
 Json header() {
-    return {{"type", "session"}, {"version", 0}, {"id", "s1"}, {"createdAt", 1}, {"cwd", "/p"}, {"delegationDepth", 0}};
+    return {{"type", "session"}, {"version", 0}, {"id", "s1"},
+            {"createdAt", 1},    {"cwd", "/p"},  {"delegationDepth", 0}};
 }
 
 Json event(const std::string& type, Json seq, Json data, Json op = "append") {
@@ -81,14 +82,16 @@ std::string shown(const SessionLog& log) {
     std::string out;
     for (const Json& message : messages(log)) {
         out += out.empty() ? "" : " | ";
-        out += message.at("content").is_string() ? message.at("content").get<std::string>() : message.at("content").dump();
+        out += message.at("content").is_string() ? message.at("content").get<std::string>()
+                                                 : message.at("content").dump();
     }
     return out;
 }
 
 TEST_CASE("dsh: a session becomes a request") {
-    const SessionLog log = read({header(), user(0, "open"), assistant(1, Json::array({call("c1", R"({"path":"a.c"})")})),
-                                 result(2, "c1", words("int main(){}")), assistant(3, words("done"))});
+    const SessionLog log =
+        read({header(), user(0, "open"), assistant(1, Json::array({call("c1", R"({"path":"a.c"})")})),
+              result(2, "c1", words("int main(){}")), assistant(3, words("done"))});
     CHECK(log.format == coppice::LogFormat::dsh);
     CHECK(log.dialect == coppice::Dialect::openai_chat);
     const Json expected = Json::parse(
@@ -134,24 +137,29 @@ TEST_CASE("dsh: reasoning and several texts keep their places") {
                                                            {{"type", "text"}, {"text", "one"}},
                                                            {{"type", "text"}, {"text", "two"}},
                                                            {{"type", "reasoning"}, {"text", "so"}},
-                                                           call("c1", Json{{"a", 1}}), call("c2", Json())}))});
+                                                           call("c1", Json{{"a", 1}}),
+                                                           call("c2", Json())}))});
     const Json& message = messages(log)[0];
     CHECK(message["reasoning_content"] == "hm so");
-    CHECK(message["content"] == Json::array({{{"type", "text"}, {"text", "one"}}, {{"type", "text"}, {"text", "two"}}}));
+    CHECK(message["content"] ==
+          Json::array({{{"type", "text"}, {"text", "one"}}, {{"type", "text"}, {"text", "two"}}}));
     CHECK(message["tool_calls"][0]["function"]["arguments"] == R"({"a":1})");
     CHECK(message["tool_calls"][1]["function"]["arguments"] == "null");
     Json none = call("c1");
     none.erase("arguments");
-    CHECK(messages(read({assistant(0, Json::array({none}))}))[0]["tool_calls"][0]["function"]["arguments"] == "{}");
+    CHECK(messages(read({assistant(0, Json::array({none}))}))[0]["tool_calls"][0]["function"]["arguments"] ==
+          "{}");
 }
 
 TEST_CASE("dsh: media are named") {
-    const Json image = {{"type", "image"}, {"attachment", {{"hash", "sha256:ab"}, {"mediaType", "image/png"}}}};
+    const Json image = {{"type", "image"},
+                        {"attachment", {{"hash", "sha256:ab"}, {"mediaType", "image/png"}}}};
     Json data = {{"role", "user"}};
     data["content"] = Json::array({{{"type", "text"}, {"text", "look"}}, image});
     const SessionLog log = read({event("user/message", 0, data), result(1, "c1", Json::array({image}))});
-    CHECK(messages(log)[0]["content"] == Json::array({{{"type", "text"}, {"text", "look"}},
-                                                      {{"type", "text"}, {"text", "[image image/png sha256:ab]"}}}));
+    CHECK(messages(log)[0]["content"] ==
+          Json::array({{{"type", "text"}, {"text", "look"}},
+                       {{"type", "text"}, {"text", "[image image/png sha256:ab]"}}}));
     CHECK(messages(log)[1]["content"] == "[image image/png sha256:ab]");
     Json odd = {{"type", "never seen"}, {"text", "x"}};
     const SessionLog unknown = read({result(0, "c1", Json::array({odd}))});
@@ -161,8 +169,12 @@ TEST_CASE("dsh: media are named") {
 
 TEST_CASE("dsh: a replacement takes the place of what it replaces") {
     Json prune = event("compaction/prune", 4, {{"shadowedSeqs", Json::array({2})}}, nullptr);
-    const std::vector<Json> lines = {header(), user(0, "open"), assistant(1, Json::array({call("c1")})),
-                                     result(2, "c1", words("whole")), assistant(3, words("done")), prune};
+    const std::vector<Json> lines = {header(),
+                                     user(0, "open"),
+                                     assistant(1, Json::array({call("c1")})),
+                                     result(2, "c1", words("whole")),
+                                     assistant(3, words("done")),
+                                     prune};
     for (const Json& op : {range(2, 2), range("startSeq", 2, "endSeq", 2)}) {
         std::vector<Json> more = lines;
         more.push_back(result(5, "c1", words("[pruned]"), op));
@@ -176,14 +188,15 @@ TEST_CASE("dsh: a replacement takes the place of what it replaces") {
 
 TEST_CASE("dsh: a replacement can be replaced by its own number or by that of the first") {
     for (const std::size_t seq : {2U, 0U}) {
-        CHECK(shown(read({user(0, "a"), user(1, "b"), user(2, "A", range(0, 0)), user(3, "AA", range(seq, seq))})) ==
-              "AA | b");
+        CHECK(shown(read({user(0, "a"), user(1, "b"), user(2, "A", range(0, 0)),
+                          user(3, "AA", range(seq, seq))})) == "AA | b");
     }
 }
 
 TEST_CASE("dsh: ranges follow the surface and not the numbers") {
     // "A" has number 4 and stands first
-    const std::vector<Json> lines = {user(0, "a"), user(1, "b"), user(2, "c"), user(3, "d"), user(4, "A", range(0, 0))};
+    const std::vector<Json> lines = {user(0, "a"), user(1, "b"), user(2, "c"), user(3, "d"),
+                                     user(4, "A", range(0, 0))};
     const auto after = [&](const Json& op) {
         std::vector<Json> more = lines;
         more.push_back(user(5, "X", op));
@@ -195,7 +208,8 @@ TEST_CASE("dsh: ranges follow the surface and not the numbers") {
     CHECK(shown(after(range(4, 3))) == "X | end");
     CHECK(shown(after(range(3, 3))) == "A | b | c | X | end");
     // the ends in the wrong order, or nowhere
-    for (const Json& op : {range(2, 4), range(7, 9), Json{{"op", "replace"}}, Json{{"op", "replace"}, {"start", -1}}}) {
+    for (const Json& op :
+         {range(2, 4), range(7, 9), Json{{"op", "replace"}}, Json{{"op", "replace"}, {"start", -1}}}) {
         const SessionLog log = after(op);
         CHECK(shown(log) == "A | b | c | d | X | end");
         CHECK(has_note(log, "line 6: what it replaces is not there, it was added to the end"));
@@ -204,7 +218,8 @@ TEST_CASE("dsh: ranges follow the surface and not the numbers") {
 
 TEST_CASE("dsh: numbers that are no place on the surface bound a range all the same") {
     const Json call_event = event("tool/call", 1, Json::object(), nullptr);
-    const std::vector<Json> lines = {user(0, "a"), call_event, user(2, "b"), user(3, "c"), event("turn/end", 4, Json::object(), nullptr)};
+    const std::vector<Json> lines = {user(0, "a"), call_event, user(2, "b"), user(3, "c"),
+                                     event("turn/end", 4, Json::object(), nullptr)};
     const auto after = [&](const Json& op) {
         std::vector<Json> more = lines;
         more.push_back(user(5, "X", op));
@@ -218,9 +233,11 @@ TEST_CASE("dsh: numbers that are no place on the surface bound a range all the s
 }
 
 TEST_CASE("dsh: packed lines stand for several numbers") {
-    Json packed = {{"type", "assistant/chunk"}, {"seq0", 1}, {"data", {{"texts", Json::array({"a", "b", "c"})}}}};
+    Json packed = {
+        {"type", "assistant/chunk"}, {"seq0", 1}, {"data", {{"texts", Json::array({"a", "b", "c"})}}}};
     // the next has no number of its own, and is the fifth
-    const SessionLog log = read({user(0, "open"), packed, user(nullptr, "said"), user(nullptr, "new", range(4, 4))});
+    const SessionLog log =
+        read({user(0, "open"), packed, user(nullptr, "said"), user(nullptr, "new", range(4, 4))});
     CHECK(shown(log) == "open | new");
     CHECK(log.notes == std::vector<std::string>{"line 2: left out, of type assistant/chunk"});
 }
@@ -233,10 +250,11 @@ TEST_CASE("dsh: numbers out of order do not count") {
 }
 
 TEST_CASE("dsh: events that are not on the surface are left out and counted") {
-    const SessionLog log = read({header(), event("turn/start", 0, Json::object(), nullptr), user(1, "open"),
-                                 event("tool/call", 2, Json::object(), nullptr), event("tool/call", 3, Json::object(), nullptr),
-                                 event("never/seen", 4, Json::object(), nullptr), user(5, "off", nullptr),
-                                 user(6, "odd", "prepend"), event("never/seen", 7, {{"x", 1}})});
+    const SessionLog log =
+        read({header(), event("turn/start", 0, Json::object(), nullptr), user(1, "open"),
+              event("tool/call", 2, Json::object(), nullptr), event("tool/call", 3, Json::object(), nullptr),
+              event("never/seen", 4, Json::object(), nullptr), user(5, "off", nullptr),
+              user(6, "odd", "prepend"), event("never/seen", 7, {{"x", 1}})});
     CHECK(shown(log) == "open");
     CHECK(has_note(log, "line 2: left out, of type turn/start"));
     CHECK(has_note(log, "line 4 and 1 more: left out, of type tool/call"));
@@ -246,7 +264,8 @@ TEST_CASE("dsh: events that are not on the surface are left out and counted") {
 }
 
 TEST_CASE("dsh: an unknown event replaces what it replaces") {
-    const SessionLog log = read({user(0, "a"), user(1, "b"), event("never/seen", 2, Json::object(), range(0, 0))});
+    const SessionLog log =
+        read({user(0, "a"), user(1, "b"), event("never/seen", 2, Json::object(), range(0, 0))});
     CHECK(shown(log) == "b");
 }
 
@@ -301,15 +320,21 @@ TEST_CASE("dsh: a hundred thousand lines take no more than their share") {
     std::string text;
     for (std::size_t i = 0; i < count / 2; ++i) { text += user(i, "x").dump() + "\n"; }
     SUBCASE("that replace a range that grows") {
-        for (std::size_t i = count / 2; i < count; ++i) { text += user(i, "y", range(0, i - count / 2)).dump() + "\n"; }
+        for (std::size_t i = count / 2; i < count; ++i) {
+            text += user(i, "y", range(0, i - count / 2)).dump() + "\n";
+        }
         CHECK(shown(coppice::read_dsh_log(text)) == "y");
     }
     SUBCASE("that replace what is gone") {
-        for (std::size_t i = count / 2; i < count; ++i) { text += user(i, "y", range(1, count / 2 - 1)).dump() + "\n"; }
+        for (std::size_t i = count / 2; i < count; ++i) {
+            text += user(i, "y", range(1, count / 2 - 1)).dump() + "\n";
+        }
         CHECK(shown(coppice::read_dsh_log(text)) == "x | y");
     }
     SUBCASE("that replace what never was") {
-        for (std::size_t i = count / 2; i < count; ++i) { text += user(i, "y", range(count, count)).dump() + "\n"; }
+        for (std::size_t i = count / 2; i < count; ++i) {
+            text += user(i, "y", range(count, count)).dump() + "\n";
+        }
         CHECK(messages(coppice::read_dsh_log(text)).size() == count);
     }
 }

@@ -4,7 +4,10 @@
 #include <coppice/detail/lexical.hpp>
 #include <coppice/text.hpp>
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -105,11 +108,24 @@ private:
         return true;
     }
 
-    // How many bytes of ASCII without quotes, backslashes and control characters come first, in steps of eight: the
-    // arithmetic may take a plain byte for another one only behind a byte that is none itself.
+    // How many bytes of ASCII without quotes, backslashes and control characters come first. The arithmetic may take a
+    // plain byte for another one only behind a byte that is none itself.
     static std::size_t plain_run(std::string_view text) {
+        constexpr std::uint64_t ones = 0x0101010101010101ULL;
+        constexpr std::uint64_t highs = 0x8080808080808080ULL;
+        const auto zeros = [](std::uint64_t word) { return (word - ones) & ~word; };
         std::size_t at = 0;
-        while (at + 8 <= text.size() && is_plain(text.substr(at, 8))) { at += 8; }
+        for (std::uint64_t word = 0; at + 8 <= text.size(); at += 8) {
+            std::memcpy(&word, text.data() + at, 8);
+            const std::uint64_t found = (word | (word - ones * 0x20) | zeros(word ^ (ones * '"')) |
+                                         zeros(word ^ (ones * '\\'))) &
+                                        highs;
+            if (found == 0) { continue; }
+            if constexpr (std::endian::native == std::endian::little) {
+                at += static_cast<std::size_t>(std::countr_zero(found)) / 8;
+            }
+            break;
+        }
         return at;
     }
 

@@ -84,6 +84,11 @@ inline bool says_failed(std::string_view output) {
     return false;
 }
 
+/// The same for a text, of which no more is read than that takes.
+inline bool says_failed(Text output, std::string& scratch) {
+    return says_failed(decoded(Text::still_escaped(output.raw().substr(0, 400), output.escaped()), scratch));
+}
+
 /// What the readers of all dialects share: entries and their turns, calls and their input, results and their content.
 template <json_cursor Value>
 class Reader {
@@ -312,7 +317,7 @@ protected:
         result.images += part.kind == Part::Kind::image;
         result.documents += part.kind == Part::Kind::document;
         result.others += part.kind == Part::Kind::other;
-        if (part.kind != Part::Kind::other) { return; }
+        if (part.plain || part.bare) { return; }
         for (const std::string_view name : signed_members) {
             const bool found = out_.source->count_members(part.node, name) > 0;
             result.immutable = result.immutable || found;
@@ -322,7 +327,7 @@ protected:
     /// The texts of a result that says itself that it failed.
     bool says_failed_itself(const Entry& result) {
         for (const Part& part : out_.parts_of(result)) {
-            if (part.kind == Part::Kind::text) { return says_failed(shown(part.text.text(), scratch_)); }
+            if (part.kind == Part::Kind::text) { return says_failed(part.text.text(), scratch_); }
         }
         return false;
     }
@@ -341,9 +346,8 @@ protected:
 private:
     // The object that a string holds, in `json_`.
     bool unpack(Text text, Entry& call) {
-        if (has_lone_surrogate(text)) { return false; }
-        const std::string_view json =
-            text.escaped() ? out_.keep(decoded(text, scratch_)).raw() : text.raw();
+        // with half a surrogate pair it is no UTF-8, and so no JSON
+        const std::string_view json = out_.keep_exact(text);
         if (!json_.read(json)) { return false; }
         const JsonText::Cursor root = json_.root();
         if (root.type() != JsonType::object || root.repeats_keys()) { return false; }
@@ -451,7 +455,7 @@ private:
         return identity_keys.size();
     }
 
-    // a part of an unknown type that holds one of these is not ours to drop
+    // a part that holds one of these beside its text is not ours to drop
     static constexpr std::array<std::string_view, 4> signed_members = {
         "signature",
         "encrypted_content",

@@ -24,6 +24,17 @@ public:
         return std::string_view(block).substr(at);
     }
 
+    /// Keeps a text that `write(char*)` puts down, in at most this many bytes, and whose length it answers.
+    template <class Write>
+    std::string_view keep_written(std::size_t most, Write write) {
+        std::string& block = block_with_room(most);
+        const std::size_t at = block.size();
+        block.resize(at + most);
+        const std::size_t size = write(block.data() + at);
+        block.resize(at + size);
+        return std::string_view(block).substr(at);
+    }
+
 private:
     std::string& block_with_room(std::size_t size) {
         constexpr std::size_t usual = std::size_t{64} * 1024;

@@ -4,6 +4,7 @@
 #include <coppice/detail/reader.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace coppice {
@@ -141,7 +142,12 @@ private:
             if (pieces && detail::is(key, "response")) { read_response(member, result); }
         });
         const std::size_t call = call_of(result.id, result.tool);
-        if (call != none && result.id.empty() && result.tool.empty()) { out_.all()[call].immutable = true; }
+        if (call != none && result.tool.empty()) {
+            // who answers without a name is not told by order alone surely enough to cut the call
+            Entry& asked = out_.all()[call];
+            const bool by_id = !result.id.empty() && same_text(result.id, asked.id);
+            asked.immutable = asked.immutable || !by_id;
+        }
         this->link(result, call);
     }
 
@@ -160,7 +166,7 @@ private:
             if (detail::is(key, "error")) { result.error = result.error || tells_failure(value); }
             // who does not use that key says it in the text
             if (detail::is_one_of(key, "output", "result") && value.type() == JsonType::string) {
-                result.error = result.error || detail::says_failed(detail::shown(value.text(), scratch_));
+                result.error = result.error || detail::says_failed(value.text(), scratch_);
             }
             Field place;
             place.name = key;

@@ -75,7 +75,8 @@ private:
         line.number = number;
         line.uuid = log_text(object, "uuid");
         line.parent_uuid = log_text(object, "parentUuid");
-        line.sidechain = log_is_true(object, "isSidechain") || !log_text(object, "parent_tool_use_id").empty();
+        line.sidechain =
+            log_is_true(object, "isSidechain") || !log_text(object, "parent_tool_use_id").empty();
         std::string_view why;
         if (type == "user" || type == "assistant") {
             why = take_message(object, type == "user" ? Is::user : Is::assistant, line);
@@ -116,14 +117,10 @@ private:
     static std::string_view why_left_out(std::string_view type) {
         constexpr std::string_view common = "left out, of type ";
         constexpr std::array<std::string_view, 9> known = {
-            "left out, of type summary",
-            "left out, of type system",
-            "left out, of type attachment",
-            "left out, of type file-history-snapshot",
-            "left out, of type queue-operation",
-            "left out, of type progress",
-            "left out, of type custom-title",
-            "left out, of type ai-title",
+            "left out, of type summary",         "left out, of type system",
+            "left out, of type attachment",      "left out, of type file-history-snapshot",
+            "left out, of type queue-operation", "left out, of type progress",
+            "left out, of type custom-title",    "left out, of type ai-title",
             "left out, of type last-prompt"};
         for (const std::string_view why : known) {
             if (why.substr(common.size()) == type) { return why; }
@@ -137,9 +134,8 @@ private:
 
     // A log of a subagent is one sidechain.
     void choose_main_chain() {
-        const bool main = std::any_of(lines_.begin(), lines_.end(), [](const Line& line) {
-            return speaks(line) && !line.sidechain;
-        });
+        const bool main = std::any_of(lines_.begin(), lines_.end(),
+                                      [](const Line& line) { return speaks(line) && !line.sidechain; });
         if (main) { return; }
         for (Line& line : lines_) { line.sidechain = false; }
     }
@@ -282,7 +278,8 @@ private:
                 only_results = only_results && holds_results_only(line.content);
                 continue;
             }
-            if (response != none && only_results && same_response(lines_[turns_[response].lines.front()], line)) {
+            if (response != none && only_results &&
+                same_response(lines_[turns_[response].lines.front()], line)) {
                 turns_[response].lines.push_back(at);
                 continue;
             }
@@ -299,8 +296,8 @@ private:
 
     static bool holds_results_only(const LogJson& content) {
         return content.is_array() && std::all_of(content.begin(), content.end(), [](const LogJson& block) {
-            return log_text(block, "type") == "tool_result";
-        });
+                   return log_text(block, "type") == "tool_result";
+               });
     }
 
     // A line has one parent, so that of parallel calls the chain may hold one only.
@@ -323,7 +320,8 @@ private:
             for (const std::size_t line : place->second) {
                 // where requests have no id, messages of one id may be many
                 const std::size_t parent = lines_[line].parent;
-                const bool near = !lines_[line].request_id.empty() || (parent != none && turn_of[parent] == turn);
+                const bool near =
+                    !lines_[line].request_id.empty() || (parent != none && turn_of[parent] == turn);
                 if (!same_response(lines_[first], lines_[line]) || !near) { continue; }
                 own.push_back(line);
                 turn_of[line] = turn;
@@ -459,10 +457,10 @@ private:
     void note_unused_lines() {
         for (const Line& line : lines_) {
             if (!speaks(line) || line.used) { continue; }
-            notes_.add(line.sidechain                      ? "left out, of a sidechain"
-                       : line.repeated                     ? "left out, its uuid stands there again"
+            notes_.add(line.sidechain                    ? "left out, of a sidechain"
+                       : line.repeated                   ? "left out, its uuid stands there again"
                        : line.number < compacted_before_ ? "left out, before the compaction"
-                                                           : "left out, on another branch",
+                                                         : "left out, on another branch",
                        line.number);
         }
     }
@@ -471,7 +469,8 @@ private:
     std::vector<Line> lines_;
     std::vector<std::size_t> chain_;
     std::vector<Turn> turns_;
-    std::unordered_map<std::string, std::size_t, SeededHash> order_;  // of the calls of the last assistant message
+    std::unordered_map<std::string, std::size_t, SeededHash>
+        order_;  // of the calls of the last assistant message
     std::size_t compacted_before_ = 0;
 };
 

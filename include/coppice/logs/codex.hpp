@@ -31,6 +31,12 @@ public:
     }
 
 private:
+    // of the user
+    struct Turn {
+        std::size_t item;
+        bool summary = false;
+    };
+
     void take(LogJson& line, std::size_t number) {
         const std::string_view type = log_text(line, "type");
         LogJson* const payload = log_member(line, "payload");
@@ -54,42 +60,44 @@ private:
             notes_.add("left out, no item for the model", number);
             return;
         }
-        if (is_user_turn(item)) { user_turns_.push_back(lines_.size()); }
-        items_.push_back(std::move(item));
+        if (is_user_turn(item)) { user_turns_.push_back({lines_.size()}); }
+        items().push_back(std::move(item));
         lines_.push_back(number);
-    }
-
-    void clear() {
-        items_ = LogJson::array();
-        lines_.clear();
-        user_turns_.clear();
     }
 
     void compact(LogJson& payload, std::size_t number) {
         LogJson* const history = log_member(payload, "replacement_history");
-        if (auto* items = history == nullptr ? nullptr : history->get_ptr<LogJson::array_t*>()) {
+        if (auto* replacement = history == nullptr ? nullptr : history->get_ptr<LogJson::array_t*>()) {
             if (!lines_.empty()) { notes_.add("replaces the history before it", number); }
-            clear();
-            for (LogJson& item : *items) { add(std::move(item), number); }
+            cut(0);
+            user_turns_.clear();
+            settled_ = 0;
+            for (LogJson& item : *replacement) { add(std::move(item), number); }
             return;
         }
-        // early logs: what the user said, and the summary
+        // early logs: what the user said, and a summary
         notes_.add("replaces the history before it by what the user said and a summary", number);
-        LogJson kept = LogJson::array();
-        std::vector<std::size_t> kept_lines;
-        for (const std::size_t turn : user_turns_) {
-            kept.push_back(std::move(items_[turn]));
-            kept_lines.push_back(lines_[turn]);
+        for (std::size_t i = settled_; i < user_turns_.size(); ++i) {
+            const Turn turn = user_turns_[i];
+            if (turn.summary) { continue; }
+            if (turn.item != settled_) {
+                items()[settled_] = std::move(items()[turn.item]);
+                lines_[settled_] = lines_[turn.item];
+            }
+            user_turns_[settled_] = {settled_};
+            ++settled_;
         }
-        clear();
-        for (std::size_t i = 0; i < kept_lines.size(); ++i) { add(std::move(kept[i]), kept_lines[i]); }
+        user_turns_.resize(settled_);
+        cut(settled_);
         const std::string_view summary = log_text(payload, "message");
         if (summary.empty()) { return; }
         LogJson text = {{"type", "input_text"}, {"text", std::string(summary)}};
         LogJson message = {{"type", "message"}, {"role", "user"}};
         message["content"] = LogJson::array();
         message["content"].push_back(std::move(text));
-        add(std::move(message), number);
+        user_turns_.push_back({lines_.size(), true});
+        items().push_back(std::move(message));
+        lines_.push_back(number);
     }
 
     void roll_back(const LogJson& payload, std::size_t number) {
@@ -99,19 +107,25 @@ private:
             std::min<std::uint64_t>(turns->get<std::uint64_t>(), user_turns_.size()));
         if (count == 0) { return; }
         notes_.add("takes turns of the user back", number);
-        const std::size_t cut = user_turns_[user_turns_.size() - count];
+        cut(user_turns_[user_turns_.size() - count].item);
         user_turns_.resize(user_turns_.size() - count);
-        auto& items = items_.get_ref<LogJson::array_t&>();
-        items.erase(items.begin() + static_cast<std::ptrdiff_t>(cut), items.end());
-        lines_.resize(cut);
+        settled_ = std::min(settled_, user_turns_.size());
+    }
+
+    LogJson::array_t& items() { return items_.get_ref<LogJson::array_t&>(); }
+
+    void cut(std::size_t length) {
+        items().erase(items().begin() + static_cast<std::ptrdiff_t>(length), items().end());
+        lines_.resize(length);
     }
 
     /// Whether a person wrote it: the harness speaks in the user's role, too.
     static bool is_user_turn(const LogJson& item) {
         constexpr std::array<std::string_view, 8> harness = {
-            "<environment_context>", "<permissions instructions>", "<user_instructions>",
-            "# AGENTS.md instructions", "<turn_aborted>", "<skill>", "<user_shell_command>",
-            "<subagent_notification>"};
+            "<environment_context>", "<permissions instructions>",
+            "<user_instructions>",   "# AGENTS.md instructions",
+            "<turn_aborted>",        "<skill>",
+            "<user_shell_command>",  "<subagent_notification>"};
         const std::string_view type = log_text(item, "type");
         if (log_text(item, "role") != "user" || (type != "message" && !type.empty())) { return false; }
         const LogJson* content = log_member(item, "content");
@@ -119,9 +133,8 @@ private:
         if (content == nullptr) { return true; }
         const auto* bare = content->get_ptr<const LogJson::string_t*>();
         const std::string_view text = bare == nullptr ? log_text(*content, "text") : std::string_view(*bare);
-        return std::none_of(harness.begin(), harness.end(), [&](std::string_view tag) {
-            return text.substr(0, tag.size()) == tag;
-        });
+        return std::none_of(harness.begin(), harness.end(),
+                            [&](std::string_view tag) { return text.substr(0, tag.size()) == tag; });
     }
 
     static std::string_view why_left_out(std::string_view type) {
@@ -145,7 +158,9 @@ private:
     LogNotes notes_;
     LogJson items_ = LogJson::array();
     std::vector<std::size_t> lines_;
-    std::vector<std::size_t> user_turns_;  // positions of the items that begin one
+    std::vector<Turn> user_turns_;
+    // so many of them come first of all and stand side by side: an early compaction left them
+    std::size_t settled_ = 0;
 };
 
 }  // namespace detail

@@ -39,7 +39,7 @@ private:
     struct Slot {
         std::uint64_t first_seq = 0;  // of the event that opened it
         std::size_t line = 0;
-        std::size_t next = 0;  // itself while live, else where to look on for one that is
+        std::size_t next = 0;     // itself while live, else where to look on for one that is
         std::string_view role{};  // by the type of the event; empty where it says nothing
         LogJson data{};
     };
@@ -59,7 +59,8 @@ private:
         const bool append = word != nullptr && *word == "append";
         const bool replace = op != nullptr && log_text(*op, "op") == "replace";
         if (!append && !replace && (op == nullptr || log_text(*op, "op") != "append")) {
-            notes_.add(op == nullptr ? why_left_out(type) : "left out, no known operation on the surface", number);
+            notes_.add(op == nullptr ? why_left_out(type) : "left out, no known operation on the surface",
+                       number);
             return;
         }
         LogJson content = data == nullptr ? LogJson() : std::move(*data);
@@ -113,7 +114,9 @@ private:
                       LogJson& content) {
         const std::uint64_t start = end_of_range(op, "start", "startSeq");
         const std::uint64_t end = end_of_range(op, "end", "endSeq");
-        const auto by_first_seq = [](const Slot& slot, std::uint64_t wanted) { return slot.first_seq < wanted; };
+        const auto by_first_seq = [](const Slot& slot, std::uint64_t wanted) {
+            return slot.first_seq < wanted;
+        };
         // an event has the place that it was given; other numbers, the one that they would have
         std::size_t first = slot_of(start);
         if (first == none) {
@@ -188,7 +191,9 @@ private:
         }
     }
 
-    static bool is_of_type(const LogJson& block, std::string_view type) { return log_text(block, "type") == type; }
+    static bool is_of_type(const LogJson& block, std::string_view type) {
+        return log_text(block, "type") == type;
+    }
 
     static bool holds_results(const LogJson& message) {
         const LogJson* const content = log_member(message, "content");
@@ -324,14 +329,10 @@ private:
     static std::string_view why_left_out(std::string_view type) {
         constexpr std::string_view common = "left out, of type ";
         constexpr std::array<std::string_view, 9> known = {
-            "left out, of type tool/call",
-            "left out, of type compaction/prune",
-            "left out, of type assistant/chunk",
-            "left out, of type assistant/attempt",
-            "left out, of type request/header",
-            "left out, of type turn/start",
-            "left out, of type turn/end",
-            "left out, of type step/start",
+            "left out, of type tool/call",       "left out, of type compaction/prune",
+            "left out, of type assistant/chunk", "left out, of type assistant/attempt",
+            "left out, of type request/header",  "left out, of type turn/start",
+            "left out, of type turn/end",        "left out, of type step/start",
             "left out, of type step/end"};
         for (const std::string_view why : known) {
             if (why.substr(common.size()) == type) { return why; }

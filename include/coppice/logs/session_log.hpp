@@ -22,10 +22,11 @@ enum class LogFormat : std::uint8_t {
 /// What a session log says the model would be shown next.
 struct SessionLog {
     LogFormat format{};
-    Dialect dialect{};                  ///< of the body
-    nlohmann::ordered_json body{};      ///< `{"messages": [...]}` or `{"input": [...]}`, nothing else
-    std::vector<std::size_t> lines{};   ///< for each of these, the first line of the log that it came from, from 1
-    std::vector<std::string> notes{};   ///< what was left out or repaired and why, in English
+    Dialect dialect{};              ///< of the body
+    nlohmann::ordered_json body{};  ///< `{"messages": [...]}` or `{"input": [...]}`, nothing else
+    std::vector<std::size_t>
+        lines{};  ///< for each of these, the first line of the log that it came from, from 1
+    std::vector<std::string> notes{};  ///< what was left out or repaired and why, in English
 };
 
 }  // namespace coppice
