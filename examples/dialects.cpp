@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is pruned in which provider's shape? One session, said in each, and what becomes of it as a table in Markdown.
+// What is pruned in which provider's shape? One session, said in each, and what becomes of it as a table in Markdown:
+// where edits were made and how many, what stayed whole, and what the provider's rules forbid to touch.
 #include "session_dialects.hpp"
 #include "session_generator.hpp"
 
@@ -7,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ std::string pattern_of(std::string_view path) {
 std::string cell(const Counts& counts) {
     std::string text;
     for (const auto& [what, count] : counts) {
-        text += fmt::format(what[0] == '/' ? "{}`{}` {}" : "{}{} {}", text.empty() ? "" : ", ", what, count);
+        if (!text.empty()) { text += ", "; }
+        text += what[0] == '/' ? fmt::format("`{}` {}", what, count) : fmt::format("{} {}", count, what);
     }
     return text.empty() ? "-" : text;
 }
@@ -48,7 +50,9 @@ int main() {
     shape.results = 300;
     const nlohmann::ordered_json session = make_session(shape);
     fmt::print("| body | pruned | kept | opaque |\n|---|---|---|---|\n");
-    for (const SessionDialect dialect : coppice_examples::session_dialects) {
+    for (const SessionDialect dialect :
+         {SessionDialect::anthropic, SessionDialect::openai_chat, SessionDialect::ollama,
+          SessionDialect::openai_responses, SessionDialect::gemini, SessionDialect::bedrock}) {
         coppice_examples::RenderOptions options;
         options.typed_items = true;
         const nlohmann::ordered_json body = render(dialect, session, options);
@@ -75,7 +79,10 @@ int main() {
                 case coppice::Kind::opaque: ++opaque["others"]; break;
             }
         }
-        fmt::print("| {} | {} | {} | {} |\n", name_of(dialect), cell(pruned), cell(kept), cell(opaque));
+        std::string header = report.dialect;
+        std::replace(header.begin(), header.end(), '-', '_');
+        fmt::print("| [{}](include/coppice/dialects/{}.hpp) | {} | {} | {} |\n", name_of(dialect), header,
+                   cell(pruned), cell(kept), cell(opaque));
     }
     return 0;
 }

@@ -80,24 +80,26 @@ const Json chat_history = list(user("hi"), chat_asks, chat_answers, assistant("d
 
 const Json gemini_history =
     list(Json{{"role", "user"}, {"parts", list(Json{{"text", "hi"}})}},
-         Json{{"role", "model"}, {"parts", list(Json{{"functionCall", {{"name", "f"}, {"args", Json::object()}}}})}});
+         Json{{"role", "model"},
+              {"parts", list(Json{{"functionCall", {{"name", "f"}, {"args", Json::object()}}}})}});
 
 const Json responses_history =
     list(Json{{"role", "user"}, {"content", "hi"}},
          Json{{"type", "function_call"}, {"call_id", "c1"}, {"name", "f"}, {"arguments", "{}"}},
          Json{{"type", "function_call_output"}, {"call_id", "c1"}, {"output", "x"}});
 
-const Json bedrock_history = list(
-    message("user", list(Json{{"text", "hi"}})),
-    message("assistant",
-            list(Json{{"toolUse", {{"toolUseId", "t1"}, {"name", "f"}, {"input", Json::object()}}}})),
-    message("user", list(Json{{"toolResult", {{"toolUseId", "t1"}, {"content", list(Json{{"text", "x"}})}}}})));
+const Json bedrock_history =
+    list(message("user", list(Json{{"text", "hi"}})),
+         message("assistant",
+                 list(Json{{"toolUse", {{"toolUseId", "t1"}, {"name", "f"}, {"input", Json::object()}}}})),
+         message("user",
+                 list(Json{{"toolResult", {{"toolUseId", "t1"}, {"content", list(Json{{"text", "x"}})}}}})));
 
 }  // namespace
 
 TEST_CASE("detection: Anthropic is told by its blocks") {
-    for (const std::string type : {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use",
-                                   "document", "search_result", "compaction"}) {
+    for (const std::string type : {"tool_use", "tool_result", "thinking", "redacted_thinking",
+                                   "server_tool_use", "document", "search_result", "compaction"}) {
         CAPTURE(type);
         const Json messages = list(user("hi"), assistant_blocks(text("a"), Json{{"type", type}}));
         CHECK(dialect_of(with_messages(messages)) == Dialect::anthropic);
@@ -113,7 +115,8 @@ TEST_CASE("detection: Anthropic is told by what stands around the messages") {
         CHECK(dialect_of(body) == Dialect::anthropic);
     }
     CHECK(dialect_of(Json{{"messages", list(user("hi"))}, {"anthropic_version", "v"}}) == Dialect::anthropic);
-    CHECK(dialect_of(Json{{"system", "s"}, {"messages", list(user_blocks(text("hi")))}}) == Dialect::anthropic);
+    CHECK(dialect_of(Json{{"system", "s"}, {"messages", list(user_blocks(text("hi")))}}) ==
+          Dialect::anthropic);
 }
 
 TEST_CASE("detection: Chat is told by roles, by members of messages and by parts") {
@@ -135,7 +138,8 @@ TEST_CASE("detection: Chat is told by roles, by members of messages and by parts
     }
     for (const std::string type : {"image_url", "input_audio", "file", "refusal"}) {
         CAPTURE(type);
-        CHECK(dialect_of(with_messages(list(user_blocks(text("hi"), Json{{"type", type}})))) == Dialect::openai_chat);
+        CHECK(dialect_of(with_messages(list(user_blocks(text("hi"), Json{{"type", type}})))) ==
+              Dialect::openai_chat);
     }
     CHECK(dialect_of(chat_history) == Dialect::openai_chat);
 }
@@ -161,7 +165,8 @@ TEST_CASE("detection: Responses are told by their input") {
 
 TEST_CASE("detection: an array of Responses items is told by the first that has a type and no role") {
     CHECK(dialect_of(responses_history) == Dialect::openai_responses);
-    CHECK(dialect_of(list(Json{{"type", "message"}, {"role", "user"}, {"content", "hi"}})) == Dialect::openai_responses);
+    CHECK(dialect_of(list(Json{{"type", "message"}, {"role", "user"}, {"content", "hi"}})) ==
+          Dialect::openai_responses);
     CHECK(dialect_of(list(Json{{"type", "reasoning"}, {"summary", list()}})) == Dialect::openai_responses);
     CHECK(why(list(responses_history[0])) == nothing_tells);
 }
@@ -175,8 +180,8 @@ TEST_CASE("detection: Gemini is told by its contents") {
 }
 
 TEST_CASE("detection: Bedrock is told by blocks without a type") {
-    for (const std::string key : {"text", "toolUse", "toolResult", "image", "document", "video", "reasoningContent",
-                                  "cachePoint", "guardContent", "citationsContent"}) {
+    for (const std::string key : {"text", "toolUse", "toolResult", "image", "document", "video",
+                                  "reasoningContent", "cachePoint", "guardContent", "citationsContent"}) {
         CAPTURE(key);
         Json block = Json::object();
         block[key] = "x";
@@ -185,13 +190,15 @@ TEST_CASE("detection: Bedrock is told by blocks without a type") {
         CHECK(dialect_of(messages) == Dialect::bedrock);
     }
     CHECK(dialect_of(bedrock_history) == Dialect::bedrock);
-    for (const Json& block : {Json{{"hologram", 1}}, Json::object(), Json(7), Json("text"), Json(nullptr), list("text")}) {
+    for (const Json& block :
+         {Json{{"hologram", 1}}, Json::object(), Json(7), Json("text"), Json(nullptr), list("text")}) {
         CHECK(why(with_messages(list(message("user", list(block))))) == nothing_tells);
     }
 }
 
 TEST_CASE("detection: Bedrock is told by what stands around the messages") {
-    for (const std::string key : {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}) {
+    for (const std::string key :
+         {"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"}) {
         CAPTURE(key);
         Json body = with_messages(list(user("hi")));
         body[key] = Json::object();
@@ -237,9 +244,10 @@ TEST_CASE("detection: text alone tells nothing") {
 }
 
 TEST_CASE("detection: what holds no history is none") {
-    for (const Json& body : {Json(nullptr), Json(7), Json("messages"), Json(true), Json::object(), list(), list(1, 2),
-                             list(list()), list(Json{{"role", "user"}}), list(Json::object()), Json{{"messages", "x"}},
-                             Json{{"messages", Json::object()}}, Json{{"model", "m"}}}) {
+    for (const Json& body :
+         {Json(nullptr), Json(7), Json("messages"), Json(true), Json::object(), list(), list(1, 2),
+          list(list()), list(Json{{"role", "user"}}), list(Json::object()), Json{{"messages", "x"}},
+          Json{{"messages", Json::object()}}, Json{{"model", "m"}}}) {
         CHECK(why(body) == no_messages);
     }
 }
@@ -249,12 +257,16 @@ TEST_CASE("detection: histories of several shapes are nobody's") {
     CHECK(why(Json{{"messages", chat_history}, {"input", "x"}}) == several);
     CHECK(why(Json{{"input", responses_history}, {"messages", list()}}) == several);
     CHECK(why(Json{{"contents", list()}, {"input", list()}}) == several);
-    CHECK(dialect_of(Json{{"messages", chat_history}, {"input", 7}, {"contents", "x"}}) == Dialect::openai_chat);
+    CHECK(dialect_of(Json{{"messages", chat_history}, {"input", 7}, {"contents", "x"}}) ==
+          Dialect::openai_chat);
 }
 
 TEST_CASE("detection: once decided it stays while the conversation grows") {
     const std::vector<Json> histories = {
-        chat_history, bedrock_history, gemini_history, responses_history,
+        chat_history,
+        bedrock_history,
+        gemini_history,
+        responses_history,
         list(user("hi"), call("t1", "Read"), result("t1", "x"), assistant("done"), chat_asks, chat_answers,
              bedrock_history[0]),
         list(user("hi"), chat_asks, chat_answers, call("t1", "Read"), bedrock_history[0], gemini_history[0],
@@ -262,7 +274,8 @@ TEST_CASE("detection: once decided it stays while the conversation grows") {
         list(bedrock_history[0], chat_asks, call("t1", "Read")),
         list(user("hi"), responses_history[1], chat_asks, call("t1", "Read"), gemini_history[0]),
         list(gemini_history[0], user("hi"), chat_asks, responses_history[1]),
-        list(user("hi"), message("assistant", list(Json{{"type", "thinking"}, {"thinking", list()}})), call("t1", "A"))};
+        list(user("hi"), message("assistant", list(Json{{"type", "thinking"}, {"thinking", list()}})),
+             call("t1", "A"))};
     for (const Json& history : histories) {
         for (const std::string key : {"", "messages"}) {
             Dialect decided = Dialect::detect;
@@ -292,8 +305,8 @@ namespace {
 
 constexpr coppice::Pipeline emptying{coppice::KeepRecent<0, coppice::Size{100}, 0>{}};
 
-const Json anthropic_history = list(user("hi"), call("t1", "Read"), result("t1", std::string(9000, 'x')),
-                                    assistant("done"));
+const Json anthropic_history =
+    list(user("hi"), call("t1", "Read"), result("t1", std::string(9000, 'x')), assistant("done"));
 
 // Prunes in both back ends, which do the same.
 coppice::Report report_of(const Json& body, Dialect dialect = Dialect::detect) {
@@ -348,8 +361,10 @@ TEST_CASE("dispatch: what is ambiguous stays and the report says why") {
 }
 
 TEST_CASE("dispatch: a dialect that is asked for is taken without evidence and against it") {
-    for (const auto& [dialect, name] : std::vector<std::pair<Dialect, std::string>>{
-             {Dialect::anthropic, "anthropic"}, {Dialect::openai_chat, "openai-chat"}, {Dialect::bedrock, "bedrock"}}) {
+    for (const auto& [dialect, name] :
+         std::vector<std::pair<Dialect, std::string>>{{Dialect::anthropic, "anthropic"},
+                                                      {Dialect::openai_chat, "openai-chat"},
+                                                      {Dialect::bedrock, "bedrock"}}) {
         CHECK(report_of(with_messages(list(user("hi"))), dialect).dialect == name);
         CHECK(report_of(with_messages(chat_history), dialect).dialect == name);
         CHECK(report_of(with_messages(anthropic_history), dialect).dialect == name);

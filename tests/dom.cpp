@@ -571,7 +571,7 @@ TEST_CASE("dom: NUL bytes are kept and counted") {
 TEST_CASE("dom: what is refused says why without a word of the input") {
     const std::string secret = "hunter2";
     for (const Ordered& odd : {Ordered(secret), Ordered{{secret, secret}}, list(user(secret)),
-                               Ordered{{"messages", list(Ordered{{"role", "tool"}, {"content", secret}})}}}) {
+                               Ordered{{"messages", list(Ordered{{"role", "critic"}, {"content", secret}})}}}) {
         Ordered document = odd;
         const Report report = prune(document, every);
         check_untouched(report);
@@ -581,31 +581,15 @@ TEST_CASE("dom: what is refused says why without a word of the input") {
     }
 }
 
-TEST_CASE("dom: OpenAI's shape is refused and left alone") {
-    const Ordered calls =
-        list(Ordered{{"id", "c"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}});
-    Ordered document = {
-        {"model", "m"},
-        {"messages",
-         list(user("hi"), Ordered{{"role", "assistant"}, {"content", nullptr}, {"tool_calls", calls}},
-              Ordered{{"role", "tool"}, {"tool_call_id", "c"}, {"content", big}}, assistant("done"))}};
+TEST_CASE("dom: histories of two providers in one body are left alone") {
+    Ordered document = support::reads(5);
+    document = Ordered{{"messages", document}, {"contents", Ordered::array()}};
     const Ordered original = document;
-    check_untouched(pruned(document, keep_none));
-    CHECK(document == original);
-}
-
-TEST_CASE("dom: a body of another provider with a system prompt is left alone") {
-    Ordered document = {
-        {"system", list(Ordered{{"text", "s"}})},
-        {"messages",
-         list(support::message("assistant", list(Ordered{{"toolUse", {{"toolUseId", "a"}, {"name", "n"}}}})),
-              support::message(
-                  "user", list(Ordered{{"toolResult",
-                                        {{"toolUseId", "a"}, {"content", list(Ordered{{"text", big}})}}}})),
-              support::message("assistant", list(Ordered{{"text", "done"}})))}};
-    const Ordered original = document;
-    check_untouched(pruned(document, keep_none));
-    CHECK(document == original);
+    const Report report = pruned(document, keep_none);
+    check_untouched(report);
+    CHECK(report.why == "histories of more than one provider's shape");
+    const bool same = document == original;
+    CHECK(same);
 }
 
 TEST_CASE("dom: a bare array of messages is pruned as it is") {

@@ -129,7 +129,7 @@ TEST_CASE("readme: its other code is compiled here") {
 TEST_CASE("readme: it stays short, and every header of a family has its link") {
     const std::string text = read(project / "README.md");
     CHECK(std::count(text.begin(), text.end(), '\n') < 200);
-    for (const char* family : {"policies", "cadences", "guards", "presets", "recap"}) {
+    for (const char* family : {"policies", "cadences", "guards", "presets", "recap", "dialects"}) {
         for (const auto& file : std::filesystem::directory_iterator(project / "include/coppice" / family)) {
             const std::string link =
                 std::string("include/coppice/") + family + "/" + file.path().filename().string();
@@ -142,13 +142,15 @@ TEST_CASE("readme: it stays short, and every header of a family has its link") {
 TEST_CASE("readme: every header has a test of the same name, and stands in the umbrella") {
     const std::filesystem::path include = project / "include/coppice";
     const std::string umbrella = read(include / "coppice.hpp") + read(include / "policies.hpp") +
-                                 read(include / "preset.hpp") + read(include / "recap.hpp");
+                                 read(include / "preset.hpp") + read(include / "recap.hpp") +
+                                 read(include / "dialects.hpp");
     for (const auto& file : std::filesystem::recursive_directory_iterator(include)) {
         const std::filesystem::path name = std::filesystem::relative(file.path(), include);
         if (!file.is_regular_file() || *name.begin() == "detail" || name == "coppice.hpp") { continue; }
         CAPTURE(name.string());
-        // what needs another library, or more than the standard one of the platform
-        const bool apart = name == "wire.hpp" || *name.begin() == "wire" || *name.begin() == "spill";
+        // what needs another library, or more than the standard one of the platform, or is for few programs
+        const bool apart = name == "wire.hpp" || *name.begin() == "wire" || *name.begin() == "spill" ||
+                           name == "logs.hpp" || *name.begin() == "logs";
         const bool included =
             umbrella.find("#include <coppice/" + name.generic_string() + ">") != std::string::npos;
         CHECK(included != apart);
@@ -157,6 +159,18 @@ TEST_CASE("readme: every header has a test of the same name, and stands in the u
                                       std::filesystem::path(name).replace_extension(".cpp")));
     }
 }
+
+#ifdef COPPICE_DIALECTS
+TEST_CASE("readme: the table of dialects is what the example prints") {
+    const std::filesystem::path out =
+        std::filesystem::temp_directory_path() / ("coppice-dialects-" + std::to_string(::getpid()));
+    CHECK(std::system(("'" COPPICE_DIALECTS "' >'" + out.string() + "'").c_str()) == 0);
+    const std::string table = read(out);
+    CHECK(std::count(table.begin(), table.end(), '\n') == 8);
+    CHECK(read(project / "README.md").find("\n" + table) != std::string::npos);
+    std::filesystem::remove(out);
+}
+#endif
 
 #if defined(COPPICE_SESSION) && defined(COPPICE_README)
 TEST_CASE("readme: the output shown is the output of the program") {

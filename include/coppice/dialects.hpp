@@ -24,6 +24,10 @@ public:
         } else {
             body.members([this](Text key, Value value) { look_at_member(key, value); });
         }
+        if (body.repeats_keys()) {
+            why = "a key of the body stands there twice";
+            return Dialect::detect;
+        }
         const int histories = messages_ + contents_ + items_;
         if (histories > 1) {
             why = "histories of more than one provider's shape";

@@ -43,7 +43,8 @@ TEST_CASE("packed json: other values give other bytes") {
 }
 
 TEST_CASE("packed json: a packed value is written as the value in a document is") {
-    const std::string_view json = R"({"z":[1,{"b":"\u00e9","a":[]}],"a":false,"k":null,"n":123456789012345678})";
+    const std::string_view json =
+        R"({"z":[1,{"b":"\u00e9","a":[]}],"a":false,"k":null,"n":123456789012345678})";
     coppice::detail::CanonicalWriter<coppice::detail::DomCursor<nlohmann::json>> writer;
     const auto document = nlohmann::json::parse(json);
     std::string out;

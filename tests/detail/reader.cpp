@@ -73,7 +73,8 @@ TEST_CASE("patch: the first path of a patch is its path") {
 
 TEST_CASE("patch: a path keeps its characters whatever their spelling") {
     CHECK(path("*** Begin Patch\n*** Update File: C:\\new\\\"a\".c\nx") == "C:\\new\\\"a\".c");
-    CHECK(path("*** Begin Patch\n*** Update File: caf\xC3\xA9/\xE6\x96\x87.md\nx") == "caf\xC3\xA9/\xE6\x96\x87.md");
+    CHECK(path("*** Begin Patch\n*** Update File: caf\xC3\xA9/\xE6\x96\x87.md\nx") ==
+          "caf\xC3\xA9/\xE6\x96\x87.md");
     const Text unicode = Text::still_escaped(R"(*** Begin Patch\u000a*** Update File: a\/b\u000a+x)");
     std::string scratch;
     CHECK(decoded(path_of_patch(unicode), scratch) == "a/b");
@@ -97,19 +98,36 @@ TEST_CASE("patch: what is no patch has no path") {
 TEST_CASE("failure: an output says that it is one") {
     for (const char* const output :
          {"Error: no such file", "ERROR: x", "error", "Error", "error while reading", "\n\n  Error: x",
-          "Traceback (most recent call last):\n  File", "traceback (most recent call last)", "fatal: not a git repository",
-          "Fatal: x", "Exit code: 1\nx", "Exit code: 127", "exit code 2", "exit code 2: x", "Exit code: -9",
-          "Exit code: 1"}) {
+          "Traceback (most recent call last):\n  File", "traceback (most recent call last)",
+          "fatal: not a git repository", "Fatal: x", "Exit code: 1\nx", "Exit code: 127", "exit code 2",
+          "exit code 2: x", "Exit code: -9", "Exit code: 1"}) {
         CAPTURE(output);
         CHECK(says_failed(output));
     }
 }
 
 TEST_CASE("failure: what only looks like one is none") {
-    for (const char* const output :
-         {"", "\n\n", "ok", "errors: 0", "error_log.txt", "errored", "Errors found: none", "no error", "fatality", "fatal",
-          "Exit code: 0", "exit code 0", "Exit code: ", "Exit code: none", "Exit code 1 is documented", "exit code: 1",
-          "0\nError: x", "Traceback", "[error]", "\"error\"", "Exit code: - none"}) {
+    for (const char* const output : {"",
+                                     "\n\n",
+                                     "ok",
+                                     "errors: 0",
+                                     "error_log.txt",
+                                     "errored",
+                                     "Errors found: none",
+                                     "no error",
+                                     "fatality",
+                                     "fatal",
+                                     "Exit code: 0",
+                                     "exit code 0",
+                                     "Exit code: ",
+                                     "Exit code: none",
+                                     "Exit code 1 is documented",
+                                     "exit code: 1",
+                                     "0\nError: x",
+                                     "Traceback",
+                                     "[error]",
+                                     "\"error\"",
+                                     "Exit code: - none"}) {
         CAPTURE(output);
         CHECK_FALSE(says_failed(output));
     }

@@ -159,7 +159,8 @@ constexpr coppice::Pipeline merging{coppice::Dedup<>{}};
 
 // Other spellings of a body become the same value, and the reports tell the same of them.
 template <class Pipeline>
-void check_respelled(const Json& before, const Json& after, const coppice::Report& report, const Pipeline& pipeline) {
+void check_respelled(const Json& before, const Json& after, const coppice::Report& report,
+                     const Pipeline& pipeline) {
     const std::string bytes = before.dump();
     for (std::uint64_t seed = 1; seed <= 9; ++seed) {
         CAPTURE(seed);
@@ -231,8 +232,9 @@ TEST_CASE("openai chat: a conversation becomes entries in its order") {
     asks["content"] = "on it";
     const Reading reading(chat(list(message("developer", "D"), user("hi"), asks, tool("c1", "out"),
                                     user("go on"), assistant("done"))));
-    const std::vector<Kind> kinds = {Kind::opaque, Kind::user_text, Kind::assistant_text, Kind::call,
-                                     Kind::reasoning, Kind::result, Kind::user_text, Kind::assistant_text};
+    const std::vector<Kind> kinds = {Kind::opaque,    Kind::user_text,     Kind::assistant_text,
+                                     Kind::call,      Kind::reasoning,     Kind::result,
+                                     Kind::user_text, Kind::assistant_text};
     const std::vector<std::size_t> messages = {0, 1, 2, 2, 2, 3, 4, 5};
     REQUIRE(reading.size() == kinds.size());
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -249,19 +251,23 @@ TEST_CASE("openai chat: a conversation becomes entries in its order") {
 }
 
 TEST_CASE("openai chat: tool and function messages are the user's, system and developer nobody's") {
-    const Reading reading(chat(list(message("system", "s"), message("developer", "d"), user("a"), assistant("b"),
-                                    tool("c", "x"), message("function", "x"), Json{{"content", "x"}},
-                                    Json{{"role", 7}}, Json(42), Json(nullptr), Json::array())));
-    const std::vector<Role> roles = {Role::other, Role::other, Role::user,  Role::assistant, Role::user, Role::user,
-                                     Role::other, Role::other, Role::other, Role::other,     Role::other};
+    const Reading reading(
+        chat(list(message("system", "s"), message("developer", "d"), user("a"), assistant("b"),
+                  tool("c", "x"), message("function", "x"), Json{{"content", "x"}}, Json{{"role", 7}},
+                  Json(42), Json(nullptr), Json::array())));
+    const std::vector<Role> roles = {Role::other, Role::other, Role::user,  Role::assistant,
+                                     Role::user,  Role::user,  Role::other, Role::other,
+                                     Role::other, Role::other, Role::other};
     REQUIRE(reading.transcript().messages.size() == roles.size());
-    for (std::size_t i = 0; i < roles.size(); ++i) { CHECK(reading.transcript().messages[i].role == roles[i]); }
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+        CHECK(reading.transcript().messages[i].role == roles[i]);
+    }
 }
 
 TEST_CASE("openai chat: results make no turn of the user and what is said beside them does") {
-    const Reading reading(chat(list(user("one"), calls(packed_call("a", "A")), tool("a", "x"), assistant("b"),
-                                    user("two"), calls(packed_call("c", "C")), tool("c", "x"), user("three"),
-                                    assistant("d"))));
+    const Reading reading(
+        chat(list(user("one"), calls(packed_call("a", "A")), tool("a", "x"), assistant("b"), user("two"),
+                  calls(packed_call("c", "C")), tool("c", "x"), user("three"), assistant("d"))));
     const std::vector<std::size_t> turns = {0, 1, 1, 1, 1, 2, 2, 2, 3};
     REQUIRE(reading.size() == turns.size());
     for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -271,8 +277,9 @@ TEST_CASE("openai chat: results make no turn of the user and what is said beside
 }
 
 TEST_CASE("openai chat: the fields of packed arguments are those of the object inside") {
-    const Reading reading(answered(
-        Json{{"path", "/a"}, {"n", 1}, {"edits", list(Json{{"old_string", "x"}}, 7, Json{{"new_string", "y"}})}}.dump()));
+    const Reading reading(answered(Json{
+        {"path", "/a"}, {"n", 1}, {"edits", list(Json{{"old_string", "x"}}, 7, Json{{"new_string", "y"}})}}
+                                       .dump()));
     CHECK(reading.fields(1) == "path edits[0].old_string edits[2].new_string");
     CHECK(reading[1].identity.raw() == "/a");
     CHECK_FALSE(reading[1].immutable);
@@ -283,9 +290,10 @@ TEST_CASE("openai chat: arguments that hold no object have no fields and stay") 
     using namespace std::string_literals;
     for (const Json& arguments :
          {Json(""), Json("{"), Json("[1]"), Json("7"), Json("null"), Json("\"{}\""), Json("ls -la"),
-          Json("{\"a\":\"b\"} x"), Json("{\"a\":\"b\",}"), Json("{\"a\":\"\xFF\"}"), Json("{\"a\":\"\xED\xA0\x80\"}"),
-          Json("{\"a\":\"b\"}\0"s), Json("{\"a\":\"\0\"}"s), Json(R"({"a":"1","a":"2"})"),
-          Json(R"({"a":"1","\u0061":"2"})"), Json(nullptr), Json(7), Json(true), list(Json{{"a", "b"}})}) {
+          Json("{\"a\":\"b\"} x"), Json("{\"a\":\"b\",}"), Json("{\"a\":\"\xFF\"}"),
+          Json("{\"a\":\"\xED\xA0\x80\"}"), Json("{\"a\":\"b\"}\0"s), Json("{\"a\":\"\0\"}"s),
+          Json(R"({"a":"1","a":"2"})"), Json(R"({"a":"1","\u0061":"2"})"), Json(nullptr), Json(7), Json(true),
+          list(Json{{"a", "b"}})}) {
         const Reading reading(answered(arguments));
         REQUIRE(reading.size() == 4);
         CHECK(reading[1].kind == Kind::call);
@@ -314,9 +322,10 @@ TEST_CASE("openai chat: a call without arguments is one") {
 }
 
 TEST_CASE("openai chat: custom tools have a name and a path and no fields") {
-    const Json custom = {{"id", "c1"},
-                         {"type", "custom"},
-                         {"custom", {{"name", "apply_patch"}, {"input", "*** Begin Patch\n*** Add File: a.c\n+x"}}}};
+    const Json custom = {
+        {"id", "c1"},
+        {"type", "custom"},
+        {"custom", {{"name", "apply_patch"}, {"input", "*** Begin Patch\n*** Add File: a.c\n+x"}}}};
     const Reading reading(chat(list(calls(custom), tool("c1", "Done"))));
     CHECK(reading[0].immutable);
     CHECK(reading[0].field_count == 0);
@@ -357,7 +366,8 @@ TEST_CASE("openai chat: an id is answered once and in its turn") {
     CHECK(Reading(chat(list(one, tool("x", "1"), tool("x", "2")))).peers() == "0 -");
     CHECK(Reading(chat(list(tool("x", "1"), one))).peers() == "-");
     CHECK(Reading(chat(list(one, user("wait"), assistant("b"), tool("x", "1")))).peers() == "-");
-    CHECK(Reading(chat(list(one, tool("x", "1"), calls(packed_call("x", "B")), tool("x", "2")))).peers() == "0 2");
+    CHECK(Reading(chat(list(one, tool("x", "1"), calls(packed_call("x", "B")), tool("x", "2")))).peers() ==
+          "0 2");
     const Json constant = calls(packed_call("x", "A"), packed_call("x", "B"));
     CHECK(Reading(chat(list(constant, tool("x", "1"), tool("x", "2"), tool("x", "3")))).peers() == "0 1 -");
 }
@@ -372,7 +382,9 @@ TEST_CASE("openai chat: a result with an id that no call has is nobody's") {
 
 TEST_CASE("openai chat: legacy functions are answered by name") {
     const auto calls_function = [](const std::string& name) {
-        return Json{{"role", "assistant"}, {"content", nullptr}, {"function_call", {{"name", name}, {"arguments", "{}"}}}};
+        return Json{{"role", "assistant"},
+                    {"content", nullptr},
+                    {"function_call", {{"name", name}, {"arguments", "{}"}}}};
     };
     const auto function_result = [](const std::string& name) {
         return Json{{"role", "function"}, {"name", name}, {"content", "x"}};
@@ -398,17 +410,20 @@ TEST_CASE("openai chat: legacy functions are answered by name") {
 
 TEST_CASE("openai chat: Ollama's results answer by tool and those of one tool in order") {
     const Json asks = calls(ollama_call("read"), ollama_call("list"), ollama_call("read"));
-    CHECK(Reading(chat(list(asks, ollama_result("list", "1"), ollama_result("read", "2"), ollama_result("read", "3"))))
+    CHECK(Reading(chat(list(asks, ollama_result("list", "1"), ollama_result("read", "2"),
+                            ollama_result("read", "3"))))
               .peers() == "1 0 2");
-    CHECK(Reading(chat(list(asks, ollama_result("read", "1"), ollama_result("read", "2"), ollama_result("read", "3"))))
+    CHECK(Reading(chat(list(asks, ollama_result("read", "1"), ollama_result("read", "2"),
+                            ollama_result("read", "3"))))
               .peers() == "0 2 -");
-    CHECK(Reading(chat(list(asks, ollama_result("write", "1"), ollama_result("list", "2")))).peers() == "- 1");
+    CHECK(Reading(chat(list(asks, ollama_result("write", "1"), ollama_result("list", "2")))).peers() ==
+          "- 1");
 }
 
 TEST_CASE("openai chat: results without a name answer in order") {
     const Json asks = calls(ollama_call("read"), ollama_call("list"));
-    CHECK(Reading(chat(list(asks, ollama_result("", "1"), ollama_result("", "2"), ollama_result("", "3")))).peers() ==
-          "0 1 -");
+    CHECK(Reading(chat(list(asks, ollama_result("", "1"), ollama_result("", "2"), ollama_result("", "3"))))
+              .peers() == "0 1 -");
     // one with a name takes its own call out of the order
     CHECK(Reading(chat(list(asks, ollama_result("read", "1"), ollama_result("", "2")))).peers() == "0 1");
     CHECK(Reading(chat(list(asks, ollama_result("list", "1"), ollama_result("", "2")))).peers() == "1 0");
@@ -429,8 +444,8 @@ TEST_CASE("openai chat: Mistral's results may lack their id or their name") {
     // by id what has one
     CHECK(Reading(chat(list(asks, ollama_result("", "1"), tool("abcdefgh2", "2")))).peers() == "0 1");
     CHECK(Reading(chat(list(asks, tool("abcdefgh2", "2"), ollama_result("", "1")))).peers() == "1 0");
-    CHECK(Reading(chat(list(asks, tool("abcdefgh1", "2"), ollama_result("", "1"), ollama_result("", "1")))).peers() ==
-          "0 1 -");
+    CHECK(Reading(chat(list(asks, tool("abcdefgh1", "2"), ollama_result("", "1"), ollama_result("", "1"))))
+              .peers() == "0 1 -");
 }
 
 TEST_CASE("openai chat: a result with an id may answer a call that has none") {
@@ -446,7 +461,9 @@ TEST_CASE("openai chat: a name is one whatever other member is null") {
     const Json last = {{"role", "tool"}, {"tool_name", ""}, {"name", "list"}, {"content", "x"}};
     const Json both = {{"role", "tool"}, {"name", "read"}, {"tool_name", "list"}, {"content", "x"}};
     const Json turned = {{"role", "tool"}, {"tool_name", "list"}, {"name", "read"}, {"content", "x"}};
-    for (const Json& result : {first, last, both, turned}) { CHECK(Reading(chat(list(asks, result))).peers() == "1"); }
+    for (const Json& result : {first, last, both, turned}) {
+        CHECK(Reading(chat(list(asks, result))).peers() == "1");
+    }
 }
 
 TEST_CASE("openai chat: very many calls of one turn are paired in good time") {
@@ -502,10 +519,11 @@ TEST_CASE("openai chat: the content of a result keeps its form") {
 }
 
 TEST_CASE("openai chat: media in a result are told apart") {
-    const Reading reading(chat(list(
-        calls(packed_call("c", "f")),
-        tool("c", list(image_part(), Json{{"type", "image"}}, Json{{"type", "file"}, {"file", Json::object()}},
-                       Json{{"type", "input_audio"}}, Json{{"type", "document_url"}}, Json{{"type", "reference"}})))));
+    const Reading reading(chat(
+        list(calls(packed_call("c", "f")),
+             tool("c", list(image_part(), Json{{"type", "image"}},
+                            Json{{"type", "file"}, {"file", Json::object()}}, Json{{"type", "input_audio"}},
+                            Json{{"type", "document_url"}}, Json{{"type", "reference"}})))));
     CHECK(reading[1].images == 2);
     CHECK(reading[1].documents == 3);
     CHECK(reading[1].others == 1);
@@ -586,32 +604,36 @@ TEST_CASE("openai chat: blocks of another provider's shape are refused unless it
 }
 
 TEST_CASE("openai chat: one cleared field leaves every other byte of the arguments") {
-    const std::string head = R"({ "z" : 1.0,"n":[1E5 , -0, 100.00,12345678901234567890123],"p\u0061th":"a\/b\u00e9\ud83d\ude00é",)";
+    const std::string head =
+        R"({ "z" : 1.0,"n":[1E5 , -0, 100.00,12345678901234567890123],"p\u0061th":"a\/b\u00e9\ud83d\ude00é",)";
     const std::string tail = R"(,  "o":{"y":2,"b":null } ,"a":true}  )";
     const std::string name = R"("content" : )";
-    check_packed({head + name + '"' + x9 + '"' + tail, head + name + '"' + cleared(900, "content") + '"' + tail});
+    check_packed(
+        {head + name + '"' + x9 + '"' + tail, head + name + '"' + cleared(900, "content") + '"' + tail});
     // the spelling of what goes does not matter
     const std::string escaped = R"(a\n\"\\\u0041\/)" + x9;
-    check_packed({head + name + '"' + escaped + '"' + tail, head + name + '"' + cleared(906, "content") + '"' + tail});
+    check_packed(
+        {head + name + '"' + escaped + '"' + tail, head + name + '"' + cleared(906, "content") + '"' + tail});
     const std::string cjk(R"(\u6587)" + x9 + "\xE6\x96\x87\xF0\x9F\x98\x80");
-    check_packed({head + name + '"' + cjk + '"' + tail, head + name + '"' + cleared(903, "content") + '"' + tail});
+    check_packed(
+        {head + name + '"' + cjk + '"' + tail, head + name + '"' + cleared(903, "content") + '"' + tail});
 }
 
 TEST_CASE("openai chat: two fields and those of edits are cleared on their own") {
     const std::string before = R"({"path":"/a","old_string":")" + x9 + R"(" , "k":1.50,"new_string":")" + x9 +
-                               R"(y\n","edits":[{"old_string":")" + x9 + R"("}, 7,{"new_string":"small","old_string": ")" +
-                               x9 + R"(zz"}],"end":{}})";
-    const std::string after = R"({"path":"/a","old_string":")" + cleared(900, "old_string") +
-                              R"(" , "k":1.50,"new_string":")" + cleared(902, "new_string") +
-                              R"(","edits":[{"old_string":")" + cleared(900, "old_string") +
-                              R"("}, 7,{"new_string":"small","old_string": ")" + cleared(902, "old_string") +
-                              R"("}],"end":{}})";
+                               R"(y\n","edits":[{"old_string":")" + x9 +
+                               R"("}, 7,{"new_string":"small","old_string": ")" + x9 + R"(zz"}],"end":{}})";
+    const std::string after =
+        R"({"path":"/a","old_string":")" + cleared(900, "old_string") + R"(" , "k":1.50,"new_string":")" +
+        cleared(902, "new_string") + R"(","edits":[{"old_string":")" + cleared(900, "old_string") +
+        R"("}, 7,{"new_string":"small","old_string": ")" + cleared(902, "old_string") + R"("}],"end":{}})";
     check_packed({before, after});
     const Pruned done = pruned(answered(before), clearing);
     REQUIRE(done.report.edits.size() == 4);
-    const std::vector<std::string> paths = {
-        "/tool_calls/0/function/arguments#/old_string", "/tool_calls/0/function/arguments#/new_string",
-        "/tool_calls/0/function/arguments#/edits/0/old_string", "/tool_calls/0/function/arguments#/edits/2/old_string"};
+    const std::vector<std::string> paths = {"/tool_calls/0/function/arguments#/old_string",
+                                            "/tool_calls/0/function/arguments#/new_string",
+                                            "/tool_calls/0/function/arguments#/edits/0/old_string",
+                                            "/tool_calls/0/function/arguments#/edits/2/old_string"};
     for (std::size_t i = 0; i < paths.size(); ++i) {
         CHECK(done.report.edits[i].path == paths[i]);
         CHECK(done.report.edits[i].message == 1);
@@ -633,9 +655,10 @@ TEST_CASE("openai chat: only the named fields at their two levels go") {
 TEST_CASE("openai chat: arguments without anything to clear keep their bytes") {
     for (const std::string& arguments :
          {std::string(R"({ "path" : "a\u0062c" , "n": 1.0 })"), x9, "[\"" + x9 + "\"]", "\"" + x9 + "\"",
-          R"({"content":")" + x9, R"({"content":")" + x9 + R"(","content":"a"})", R"("{\"content\":\")" + x9 + R"(\"}")",
-          R"({"content":{"content":")" + x9 + R"("}})", R"({"content":)" + std::string(2000, '1') + "}",
-          R"({"content":")" + x9 + "\n\"}", R"({"content":")" + x9 + R"("}})", std::string()}) {
+          R"({"content":")" + x9, R"({"content":")" + x9 + R"(","content":"a"})",
+          R"("{\"content\":\")" + x9 + R"(\"}")", R"({"content":{"content":")" + x9 + R"("}})",
+          R"({"content":)" + std::string(2000, '1') + "}", R"({"content":")" + x9 + "\n\"}",
+          R"({"content":")" + x9 + R"("}})", std::string()}) {
         check_packed({arguments, arguments});
     }
 }
@@ -654,7 +677,8 @@ TEST_CASE("openai chat: arguments nested to any depth lose their field and nothi
     const std::string before = R"({"content":")" + x9 + R"(","deep":)" + deep + "}";
     const Json document = answered(before);
     const Pruned done = pruned(document, clearing);
-    const bool same = arguments_of(done.after) == R"({"content":")" + cleared(900, "content") + R"(","deep":)" + deep + "}";
+    const bool same =
+        arguments_of(done.after) == R"({"content":")" + cleared(900, "content") + R"(","deep":)" + deep + "}";
     CHECK(same);
     // and where it never ends it stays
     const Json cut = answered(R"({"content":")" + x9 + R"(","deep":)" + std::string(levels, '[') + "}");
@@ -665,11 +689,14 @@ TEST_CASE("openai chat: half a surrogate pair in arguments") {
     // inside the JSON it is a spelling that stays, and may go with a field
     check_packed({R"({"a":"\ud800","content":")" + x9 + R"("})",
                   R"({"a":"\ud800","content":")" + cleared(900, "content") + R"("})"});
-    check_packed({R"({"a":1,"content":"\udc00)" + x9 + R"("})", R"({"a":1,"content":")" + cleared(901, "content") + R"("})"});
+    check_packed({R"({"a":1,"content":"\udc00)" + x9 + R"("})",
+                  R"({"a":1,"content":")" + cleared(901, "content") + R"("})"});
     // in the string around it nobody can say what the JSON is
     const std::string inside = R"({\"a\":\"\ud800\",\"content\":\")" + x9 + R"(\"})";
-    const std::string body = R"({"messages":[{"role":"assistant","tool_calls":[{"id":"c1","function":{"name":"f","arguments":")" +
-                             inside + R"("}}]},{"role":"tool","tool_call_id":"c1","content":"x"},{"role":"assistant","content":"y"}]})";
+    const std::string body =
+        R"({"messages":[{"role":"assistant","tool_calls":[{"id":"c1","function":{"name":"f","arguments":")" +
+        inside +
+        R"("}}]},{"role":"tool","tool_call_id":"c1","content":"x"},{"role":"assistant","content":"y"}]})";
     CHECK_FALSE(support::pruned_text(body, clearing).report.engaged);
 }
 
@@ -690,8 +717,11 @@ TEST_CASE("openai chat: a DOM with bytes that are no UTF-8 is pruned beside them
 }
 
 TEST_CASE("openai chat: the string around arguments may be spelled in any way") {
-    const std::string start = R"({"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":")";
-    const std::string end = R"("}}]},{"role":"tool","tool_call_id":"c1","content":"x"},{"role":"assistant","content":"y"}]})";
+    const std::string start =
+        R"({"messages":[{"role":"assistant","content":null,"tool_calls":[)"
+        R"({"id":"c1","type":"function","function":{"name":"f","arguments":")";
+    const std::string end =
+        R"("}}]},{"role":"tool","tool_call_id":"c1","content":"x"},{"role":"assistant","content":"y"}]})";
     const std::string stub = R"(\")" + cleared(900, "content") + R"(\")";
     struct Spelling {
         std::string before;
@@ -699,11 +729,16 @@ TEST_CASE("openai chat: the string around arguments may be spelled in any way") 
     };
     const std::string u = "\\u0022";
     const std::vector<Spelling> spellings = {
-        {"{" + u + "path" + u + ":" + u + "a\\/b\\u00e9\\ud83d\\ude00" + u + "," + u + "content" + u + ":", "}"},
-        {R"(\u007b\"caf)" "\xC3\xA9" R"(\":1.0,\t\n \"content\" \u003a)", R"(,\"\\u0061\":\"\\\\ \\\" \\ud800\"\u007D\r)"},
+        {"{" + u + "path" + u + ":" + u + "a\\/b\\u00e9\\ud83d\\ude00" + u + "," + u + "content" + u + ":",
+         "}"},
+        {R"(\u007b\"caf)"
+         "\xC3\xA9"
+         R"(\":1.0,\t\n \"content\" \u003a)",
+         R"(,\"\\u0061\":\"\\\\ \\\" \\ud800\"\u007D\r)"},
         {R"({\u0022\u0063\u006f\u006e\u0074\u0065\u006et\":)", R"(,\"b\":[\u0031E5]})"},
     };
-    const std::vector<std::string> values = {R"(\")" + x9 + R"(\")", u + x9 + u, u + "\\u0078" + x9.substr(1) + R"(\")"};
+    const std::vector<std::string> values = {R"(\")" + x9 + R"(\")", u + x9 + u,
+                                             u + "\\u0078" + x9.substr(1) + R"(\")"};
     for (const Spelling& spelling : spellings) {
         for (const std::string& value : values) {
             const std::string before = start + spelling.before + value + spelling.after + end;
@@ -811,8 +846,9 @@ TEST_CASE("openai chat: arguments that are an object are cleared as one") {
         CHECK(done.report.edits[0].path == "/tool_calls/0/function/arguments/content");
         CHECK(done.report.edits[1].path == "/tool_calls/0/function/arguments/edits/0/old_string");
         const Json& left = done.after["messages"][1]["tool_calls"][0]["function"]["arguments"];
-        CHECK(left.dump() == R"({"z":1.0,"content":")" + cleared(900, "content") + R"(","edits":[{"old_string":")" +
-                                 cleared(900, "old_string") + R"("}],"a":2})");
+        CHECK(left.dump() == R"({"z":1.0,"content":")" + cleared(900, "content") +
+                                 R"(","edits":[{"old_string":")" + cleared(900, "old_string") +
+                                 R"("}],"a":2})");
         const Pruned results = pruned_everywhere(document, emptying);
         REQUIRE(results.report.edits.size() == 1);
         CHECK(results.after["messages"][2]["content"] == "[tool result cleared: 3000 characters, ok; write]");
@@ -821,8 +857,9 @@ TEST_CASE("openai chat: arguments that are an object are cleared as one") {
 
 TEST_CASE("openai chat: a call of several keeps its place in the report") {
     const Json document =
-        chat(list(user("hi"), calls(packed_call("a", "A", Json{{"path", "/a"}}),
-                                    packed_call("b", "B", Json{{"edits", list(Json{{"new_string", x9}})}})),
+        chat(list(user("hi"),
+                  calls(packed_call("a", "A", Json{{"path", "/a"}}),
+                        packed_call("b", "B", Json{{"edits", list(Json{{"new_string", x9}})}})),
                   tool("b", filler(1, 3000)), tool("a", filler(2, 3000)), assistant("done")));
     const Pruned done = pruned_everywhere(document, clearing);
     REQUIRE(done.report.edits.size() == 1);
@@ -836,7 +873,8 @@ TEST_CASE("openai chat: a call of several keeps its place in the report") {
 }
 
 TEST_CASE("openai chat: the input of custom tools and other members of calls stay") {
-    Json custom = {{"id", "c1"}, {"type", "custom"}, {"custom", {{"name", "apply_patch"}, {"input", filler(1, 4000)}}}};
+    Json custom = {
+        {"id", "c1"}, {"type", "custom"}, {"custom", {{"name", "apply_patch"}, {"input", filler(1, 4000)}}}};
     custom["custom"]["content"] = x9;
     Json google = packed_call("c2", "write", Json{{"content", x9}});
     google["extra_content"] = {{"google", {{"thought_signature", filler(2, 900)}}}};
@@ -848,14 +886,15 @@ TEST_CASE("openai chat: the input of custom tools and other members of calls sta
     asks["reasoning_content"] = filler(3, 3000);
     asks["reasoning"] = filler(3, 3000);
     asks["reasoning_details"] = list(Json{{"type", "reasoning.encrypted"}, {"data", filler(4, 3000)}});
-    const Json document = chat(list(user("hi"), asks, tool("c1", filler(5, 3000)), tool("c2", filler(6, 3000)),
-                                    assistant("done")));
+    const Json document = chat(
+        list(user("hi"), asks, tool("c1", filler(5, 3000)), tool("c2", filler(6, 3000)), assistant("done")));
     const coppice::Pipeline both{coppice::BulkyInputClear<0, coppice::Size{100}>{},
                                  coppice::KeepRecent<0, coppice::Size{100}, 0>{}};
     const Pruned done = pruned_everywhere(document, both);
     REQUIRE(done.report.edits.size() == 3);
     Json expected = done.before;
-    expected["messages"][1]["tool_calls"][1]["function"]["arguments"] = Json{{"content", cleared(900, "content")}}.dump();
+    expected["messages"][1]["tool_calls"][1]["function"]["arguments"] =
+        Json{{"content", cleared(900, "content")}}.dump();
     expected["messages"][2]["content"] = "[tool result cleared: 3000 characters, ok; apply_patch]";
     expected["messages"][3]["content"] = "[tool result cleared: 3000 characters, ok; write]";
     const bool same = done.after == expected;
@@ -863,7 +902,8 @@ TEST_CASE("openai chat: the input of custom tools and other members of calls sta
 }
 
 TEST_CASE("openai chat: what the model has not read stays") {
-    Json document = chat(list(user("hi"), calls(packed_call("a", "A", Json{{"content", x9}})), tool("a", filler(1, 3000))));
+    Json document = chat(
+        list(user("hi"), calls(packed_call("a", "A", Json{{"content", x9}})), tool("a", filler(1, 3000))));
     CHECK(pruned(document, emptying).unchanged());
     CHECK(pruned(document, clearing).unchanged());
     document["messages"].push_back(user("and now"));
@@ -874,8 +914,8 @@ TEST_CASE("openai chat: what the model has not read stays") {
 }
 
 TEST_CASE("openai chat: unanswered calls and results without a call stay") {
-    const Json document = chat(list(user("hi"), calls(packed_call("a", "A", Json{{"content", x9}})), tool("z", filler(1, 3000)),
-                                    assistant("done")));
+    const Json document = chat(list(user("hi"), calls(packed_call("a", "A", Json{{"content", x9}})),
+                                    tool("z", filler(1, 3000)), assistant("done")));
     CHECK(pruned(document, emptying).unchanged());
     const Pruned done = pruned(document, clearing);
     CHECK(done.unchanged());
@@ -884,10 +924,9 @@ TEST_CASE("openai chat: unanswered calls and results without a call stay") {
 }
 
 TEST_CASE("openai chat: contents of strings stay strings and those of parts stay parts") {
-    const Pruned done =
-        pruned_everywhere(with_results({filler(1, 3000), list(text(filler(2, 3000))),
-                                        list(text(filler(3, 2000)), text(filler(4, 2000)))}),
-                          emptying);
+    const Pruned done = pruned_everywhere(with_results({filler(1, 3000), list(text(filler(2, 3000))),
+                                                        list(text(filler(3, 2000)), text(filler(4, 2000)))}),
+                                          emptying);
     CHECK(done.report.edits.size() == 3);
     CHECK(content_of(done.after, 0).is_string());
     for (std::size_t i = 1; i < 3; ++i) {
@@ -923,8 +962,10 @@ TEST_CASE("openai chat: a mark keeps its very bytes") {
     const std::string mark = R"({ "type" : "eph\u0065meral","ttl":1.0 })";
     for (const std::string key : {"cache_control", "prompt_cache_breakpoint"}) {
         const std::string body =
-            R"({"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":[{"text":")" +
-            x9 + R"(",")" + key + R"(": )" + mark + R"(,"type":"text"}]},{"role":"assistant","content":"y"}]})";
+            R"({"messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]},)"
+            R"({"role":"tool","tool_call_id":"c","content":[{"text":")" +
+            x9 + R"(",")" + key + R"(": )" + mark +
+            R"(,"type":"text"}]},{"role":"assistant","content":"y"}]})";
         const support::PrunedText done = support::pruned_text(body, emptying);
         REQUIRE(done.report.engaged);
         CHECK(done.out.find("\"" + key + "\":" + mark + "}]") != std::string::npos);
@@ -941,11 +982,13 @@ TEST_CASE("openai chat: two marks in a content hold it") {
     CHECK(pruned_everywhere(with_results({list(turned)}), emptying).unchanged());
     Json other = text(filler(2, 3000));
     other["prompt_cache_breakpoint"] = Json::object();
-    CHECK(pruned_everywhere(with_results({list(marked(text(filler(1, 3000))), other)}), emptying).unchanged());
+    CHECK(
+        pruned_everywhere(with_results({list(marked(text(filler(1, 3000))), other)}), emptying).unchanged());
     Json no_object = text(filler(2, 3000));
     no_object["prompt_cache_breakpoint"] = true;
     CHECK(pruned_everywhere(with_results({list(no_object)}), emptying).unchanged());
-    CHECK(pruned_everywhere(with_results({list(Json{{"type", "x"}, {"y", marked(text(filler(1, 3000)))}})}), emptying)
+    CHECK(pruned_everywhere(with_results({list(Json{{"type", "x"}, {"y", marked(text(filler(1, 3000)))}})}),
+                            emptying)
               .unchanged());
 }
 
@@ -953,21 +996,23 @@ TEST_CASE("openai chat: images in a tool message become a line each in their pla
     Json other_mark = image_part();
     other_mark["prompt_cache_breakpoint"] = {{"type", "x"}};
     const Pruned done = pruned_once(
-        with_results({list(text("before"), image_part(), text("between"), marked(image_part()), other_mark)}), emptying);
+        with_results({list(text("before"), image_part(), text("between"), marked(image_part()), other_mark)}),
+        emptying);
     REQUIRE(done.report.edits.size() == 3);
     CHECK(done.report.edits[0].path == "/content/1");
     CHECK(done.report.edits[1].path == "/content/3");
     const std::string line = "[image cleared: read /src/a.c]";
-    const Json expected = list(text("before"), text(line), text("between"), marked(text(line)),
-                               Json{{"type", "text"}, {"text", line}, {"prompt_cache_breakpoint", {{"type", "x"}}}});
+    const Json expected =
+        list(text("before"), text(line), text("between"), marked(text(line)),
+             Json{{"type", "text"}, {"text", line}, {"prompt_cache_breakpoint", {{"type", "x"}}}});
     CHECK(content_of(done.after, 0).dump() == expected.dump());
     check_respelled(done.before, done.after, done.report, emptying);
 }
 
 TEST_CASE("openai chat: signed parts in a result hold it") {
     const Json unknown = {{"type", "x"}, {"data", filler(1, 3000)}};
-    CHECK(pruned_everywhere(with_results({unknown}), emptying).report.engaged);
-    for (const Json& part : {unknown, text(filler(2, 3000)), image_part(), Json{{"type", "file"}, {"file", filler(3, 3000)}}}) {
+    for (const Json& part :
+         {unknown, text(filler(2, 3000)), image_part(), Json{{"type", "file"}, {"file", filler(3, 3000)}}}) {
         CHECK(pruned_once(with_results({list(part)}), emptying).report.engaged);
         for (const std::string key : {"signature", "encrypted_content"}) {
             Json with_key = part;
@@ -982,10 +1027,12 @@ TEST_CASE("openai chat: signed parts in a result hold it") {
 }
 
 TEST_CASE("openai chat: failed results say so") {
-    const Pruned done = pruned_everywhere(with_results({"Error: no such file\n" + filler(1, 3000) + "\nlast"}), emptying);
+    const Pruned done =
+        pruned_everywhere(with_results({"Error: no such file\n" + filler(1, 3000) + "\nlast"}), emptying);
     REQUIRE(done.report.edits.size() == 1);
     const std::string& stub = done.report.edits[0].replacement;
-    CHECK(stub.find(", failed; read /src/a.c; first line: Error: no such file; last line: last]") != std::string::npos);
+    CHECK(stub.find(", failed; read /src/a.c; first line: Error: no such file; last line: last]") !=
+          std::string::npos);
 }
 
 TEST_CASE("openai chat: duplicates are told by tool and by what the arguments mean") {
@@ -1002,8 +1049,9 @@ TEST_CASE("openai chat: duplicates are told by tool and by what the arguments me
         CHECK(done.report.edits[0].message == 2);
         CHECK(done.report.edits[0].replacement.find("same as a later result") != std::string::npos);
     }
-    for (const std::string other : {R"({"path":"/a/c","n":[1,2.0],"o":{"x":1,"y":2}})", R"({"path":"/a/b"})",
-                                    R"({"path":"/a/b","n":[2.0,1],"o":{"x":1,"y":2}})", R"({"path":"/a/b","n":[1)", ""}) {
+    for (const std::string other :
+         {R"({"path":"/a/c","n":[1,2.0],"o":{"x":1,"y":2}})", R"({"path":"/a/b"})",
+          R"({"path":"/a/b","n":[2.0,1],"o":{"x":1,"y":2}})", R"({"path":"/a/b","n":[1)", ""}) {
         CHECK(pruned_everywhere(session("read", other, one), merging).unchanged());
     }
     CHECK(pruned_everywhere(session("list", one, one), merging).unchanged());
@@ -1017,17 +1065,17 @@ TEST_CASE("openai chat: a call that lost its text is no longer the same as anoth
     const auto asks = [&](const std::string& id, char c) {
         return calls(packed_call(id, "write", Json{{"path", "/a"}, {"content", std::string(900, c)}}));
     };
-    const Json document = chat(list(user("hi"), asks("a", 'a'), tool("a", content), asks("b", 'b'), tool("b", content),
-                                    assistant("done")));
+    const Json document = chat(list(user("hi"), asks("a", 'a'), tool("a", content), asks("b", 'b'),
+                                    tool("b", content), assistant("done")));
     const Pruned done = pruned(document, clearing);
     CHECK(done.report.edits.size() == 2);
     CHECK(pruned(done.after, merging).unchanged());
 }
 
 TEST_CASE("openai chat: results in messages of their own between speech and system are pruned") {
-    const Json document = chat(list(user("hi"), calls(packed_call("a", "A"), packed_call("b", "B")),
-                                    tool("b", filler(1, 3000)), message("system", "note"), tool("a", filler(2, 3000)),
-                                    user("go on"), assistant("done")));
+    const Json document =
+        chat(list(user("hi"), calls(packed_call("a", "A"), packed_call("b", "B")), tool("b", filler(1, 3000)),
+                  message("system", "note"), tool("a", filler(2, 3000)), user("go on"), assistant("done")));
     const Pruned done = pruned_once(document, emptying);
     REQUIRE(done.report.edits.size() == 2);
     CHECK(done.report.edits[0].tool == "B");
@@ -1035,15 +1083,18 @@ TEST_CASE("openai chat: results in messages of their own between speech and syst
 }
 
 TEST_CASE("openai chat: text of users and assistants in every form stays") {
-    Json parts = list(text(filler(1, 3000)), image_part(), Json{{"type", "input_audio"}, {"input_audio", {{"data", x9}}}},
+    Json parts = list(text(filler(1, 3000)), image_part(),
+                      Json{{"type", "input_audio"}, {"input_audio", {{"data", x9}}}},
                       Json{{"type", "file"}, {"file", {{"file_data", x9}}}});
     Json with_images = user(filler(2, 3000));
     with_images["images"] = list(x9);
-    const Json document = chat(list(
-        message("user", parts), message("assistant", list(text(filler(3, 3000)))),
-        message("assistant", list(Json{{"type", "refusal"}, {"refusal", x9}})),
-        message("assistant", list(Json{{"type", "thinking"}, {"thinking", list(text(filler(4, 3000)))}}, text("x"))),
-        with_images, calls(packed_call("a", "A")), tool("a", "x"), Json{{"role", "assistant"}}, assistant("done")));
+    const Json document = chat(
+        list(message("user", parts), message("assistant", list(text(filler(3, 3000)))),
+             message("assistant", list(Json{{"type", "refusal"}, {"refusal", x9}})),
+             message("assistant",
+                     list(Json{{"type", "thinking"}, {"thinking", list(text(filler(4, 3000)))}}, text("x"))),
+             with_images, calls(packed_call("a", "A")), tool("a", "x"), Json{{"role", "assistant"}},
+             assistant("done")));
     const coppice::Pipeline both{coppice::BulkyInputClear<0, coppice::Size{100}>{},
                                  coppice::KeepRecent<0, coppice::Size{100}, 0>{}};
     const Pruned done = pruned_once(document, both);
@@ -1052,20 +1103,50 @@ TEST_CASE("openai chat: text of users and assistants in every form stays") {
 }
 
 TEST_CASE("openai chat: odd values in every member are read alike by both back ends") {
-    const std::vector<Json> odd = {nullptr, 7, -1.5, true, "", "x", Json::array(), Json::object(), list(nullptr),
-                                   list(list()), list(Json::object()), list("x"), Json{{"a", x9}}, Json(x9),
-                                   list(text(x9)), Json{{"name", 7}, {"arguments", list()}}};
-    const std::vector<std::string> places = {
-        "/messages/0", "/messages/1", "/messages/2", "/messages/1/role", "/messages/1/content", "/messages/1/tool_calls",
-        "/messages/1/tool_calls/0", "/messages/1/tool_calls/0/id", "/messages/1/tool_calls/0/type",
-        "/messages/1/tool_calls/0/function", "/messages/1/tool_calls/0/function/name",
-        "/messages/1/tool_calls/0/function/arguments", "/messages/1/function_call", "/messages/1/reasoning_content",
-        "/messages/1/tool_calls/0/custom", "/messages/2/role", "/messages/2/content", "/messages/2/tool_call_id",
-        "/messages/2/name", "/messages/2/tool_name", "/messages/3/content", "/messages", "/tools"};
+    const std::vector<Json> odd = {nullptr,
+                                   7,
+                                   -1.5,
+                                   true,
+                                   "",
+                                   "x",
+                                   Json::array(),
+                                   Json::object(),
+                                   list(nullptr),
+                                   list(list()),
+                                   list(Json::object()),
+                                   list("x"),
+                                   Json{{"a", x9}},
+                                   Json(x9),
+                                   list(text(x9)),
+                                   Json{{"name", 7}, {"arguments", list()}}};
+    const std::vector<std::string> places = {"/messages/0",
+                                             "/messages/1",
+                                             "/messages/2",
+                                             "/messages/1/role",
+                                             "/messages/1/content",
+                                             "/messages/1/tool_calls",
+                                             "/messages/1/tool_calls/0",
+                                             "/messages/1/tool_calls/0/id",
+                                             "/messages/1/tool_calls/0/type",
+                                             "/messages/1/tool_calls/0/function",
+                                             "/messages/1/tool_calls/0/function/name",
+                                             "/messages/1/tool_calls/0/function/arguments",
+                                             "/messages/1/function_call",
+                                             "/messages/1/reasoning_content",
+                                             "/messages/1/tool_calls/0/custom",
+                                             "/messages/2/role",
+                                             "/messages/2/content",
+                                             "/messages/2/tool_call_id",
+                                             "/messages/2/name",
+                                             "/messages/2/tool_name",
+                                             "/messages/3/content",
+                                             "/messages",
+                                             "/tools"};
     const coppice::Pipeline both{coppice::BulkyInputClear<0, coppice::Size{100}>{}, coppice::Dedup<>{},
                                  coppice::KeepRecent<0, coppice::Size{100}, 0>{}};
-    Json document = chat(list(user("hi"), calls(packed_call("a", "A", Json{{"content", x9}})), tool("a", filler(1, 3000)),
-                              assistant("b"), calls(packed_call("c", "C")), tool("c", filler(2, 3000)), assistant("d")));
+    Json document =
+        chat(list(user("hi"), calls(packed_call("a", "A", Json{{"content", x9}})), tool("a", filler(1, 3000)),
+                  assistant("b"), calls(packed_call("c", "C")), tool("c", filler(2, 3000)), assistant("d")));
     CHECK(pruned(document, both).report.edits.size() == 3);
     for (const std::string& place : places) {
         for (const Json& value : odd) {
@@ -1082,17 +1163,20 @@ TEST_CASE("openai chat: odd values in every member are read alike by both back e
 
 TEST_CASE("openai chat: members of one name hold their message in bytes") {
     const auto body = [](const std::string& call, const std::string& result) {
-        return R"({"messages":[{"role":"assistant","tool_calls":[)" + call + R"(]},{"role":"tool",)" + result +
-               R"(},{"role":"assistant","content":"y"}]})";
+        return R"({"messages":[{"role":"assistant","tool_calls":[)" + call + R"(]},{"role":"tool",)" +
+               result + R"(},{"role":"assistant","content":"y"}]})";
     };
-    const std::string call = R"({"id":"c","function":{"name":"f","arguments":"{\"content\":\")" + x9 + R"(\"}"}})";
+    const std::string call =
+        R"({"id":"c","function":{"name":"f","arguments":"{\"content\":\")" + x9 + R"(\"}"}})";
     const std::string result = R"("tool_call_id":"c","content":")" + x9 + "\"";
     CHECK(support::pruned_text(body(call, result), clearing).report.engaged);
     CHECK(support::pruned_text(body(call, result), emptying).report.engaged);
     for (const std::string& twice_there :
          {R"({"id":"c","id":"c","function":{"name":"f","arguments":"{\"content\":\")" + x9 + R"(\"}"}})",
-          R"({"id":"c","function":{"name":"f","n\u0061me":"f","arguments":"{\"content\":\")" + x9 + R"(\"}"}})",
-          R"({"id":"c","function":{"name":"f","arguments":"{\"content\":\"a\",\"content\":\")" + x9 + R"(\"}"}})",
+          R"({"id":"c","function":{"name":"f","n\u0061me":"f","arguments":"{\"content\":\")" + x9 +
+              R"(\"}"}})",
+          R"({"id":"c","function":{"name":"f","arguments":"{\"content\":\"a\",\"content\":\")" + x9 +
+              R"(\"}"}})",
           R"({"id":"c","function":{"name":"f","arguments":{"content":"a","content":")" + x9 + R"("}}})"}) {
         CHECK_FALSE(support::pruned_text(body(twice_there, result), clearing).report.engaged);
         CHECK(support::pruned_text(body(twice_there, result), emptying).report.engaged);
@@ -1105,8 +1189,10 @@ TEST_CASE("openai chat: scratch left by another body changes nothing") {
     coppice::detail::ReaderScratch scratch;
     const coppice::detail::DomSource<Json> source;
     using Cursor = coppice::detail::DomCursor<Json>;
-    const Json unanswered = chat(list(calls(ollama_call("read"), packed_call("b", "B", Json{{"content", "x"}}))));
-    const Json answers = chat(list(user("hi"), ollama_result("read", "x"), ollama_result("", "x"), tool("b", "y")));
+    const Json unanswered =
+        chat(list(calls(ollama_call("read"), packed_call("b", "B", Json{{"content", "x"}}))));
+    const Json answers =
+        chat(list(user("hi"), ollama_result("read", "x"), ollama_result("", "x"), tool("b", "y")));
     for (const Json* document : {&unanswered, &answers}) {
         Transcript transcript;
         transcript.source = &source;

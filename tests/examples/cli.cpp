@@ -2,6 +2,7 @@
 // The program's contract: exit codes, what comes out, and that data never fails.
 #ifdef COPPICE_CLI
 
+#include "../../examples/session_dialects.hpp"
 #include "../../examples/session_generator.hpp"
 
 #include <doctest/doctest.h>
@@ -325,6 +326,72 @@ TEST_CASE("program: white space and byte order mark around the body stay") {
         CHECK(run.out.substr(0, 6) == "\xEF\xBB\xBF \n{");
         CHECK(run.out.substr(run.out.size() - 4) == "}\r\n\n");
     }
+}
+
+TEST_CASE("program: every dialect is told from the body, or by its name") {
+    const Folder folder;
+    coppice_examples::SessionShape shape;
+    shape.results = 300;
+    const Json body = make_session(shape);
+    const std::string in = " '" + folder.at("in.json") + "'";
+    for (const coppice_examples::SessionDialect dialect : coppice_examples::session_dialects) {
+        CAPTURE(std::string(name_of(dialect)));
+        folder.write("in.json", render(dialect, body).dump());
+        for (const std::string& route : routes()) {
+            const std::string words = "prune --via " + route + " --report '" + folder.at("report.json") + "'";
+            const Run found = coppice(folder, words + in);
+            CHECK(found.exit_code == 0);
+            const Json report = Json::parse(folder.read("report.json"));
+            CHECK(report["engaged"] == true);
+            const std::string named = report["dialect"].get<std::string>();
+            const bool same = coppice(folder, words + " --dialect " + named + in).out == found.out;
+            CHECK(same);
+            CHECK(coppice(folder, words + " --dialect gemini" + in).out.empty() == false);
+        }
+    }
+}
+
+TEST_CASE("program: a session log is explained by the lines it has, and comes back from prune as it was") {
+    const Folder folder;
+    std::string log;
+    for (int i = 0; i < 12; ++i) {
+        const std::string id = "toolu_" + std::to_string(i);
+        log += Json{{"type", "assistant"},
+                    {"uuid", "a" + id},
+                    {"parentUuid", i == 0 ? Json(nullptr) : Json("u" + std::string("toolu_") + std::to_string(i - 1))},
+                    {"sessionId", "s"},
+                    {"message",
+                     {{"id", "m" + id},
+                      {"role", "assistant"},
+                      {"content", Json::array({Json{{"type", "tool_use"},
+                                                    {"id", id},
+                                                    {"name", "Read"},
+                                                    {"input", {{"file_path", id + ".c"}}}}})}}}}
+                   .dump() +
+               '\n';
+        log += Json{{"type", "user"},
+                    {"uuid", "u" + id},
+                    {"parentUuid", "a" + id},
+                    {"sessionId", "s"},
+                    {"message",
+                     {{"role", "user"},
+                      {"content", Json::array({Json{{"type", "tool_result"},
+                                                    {"tool_use_id", id},
+                                                    {"content", id + std::string(9000, 'x')}}})}}}}
+                   .dump() +
+               '\n';
+    }
+    folder.write("in.jsonl", log);
+    const std::string in = " '" + folder.at("in.jsonl") + "'";
+    const Run explained = coppice(folder, "explain --cadence every-request" + in);
+    CHECK(explained.exit_code == 0);
+    CHECK(explained.out.find("\n        2  keep_recent       Read ") != std::string::npos);
+    CHECK(explained.out.find("toolu_0.c]") != std::string::npos);
+    const Run pruned = coppice(folder, "prune --cadence every-request" + in);
+    CHECK(pruned.exit_code == 0);
+    const bool same = pruned.out == log;
+    CHECK(same);
+    CHECK(pruned.err.find("session log") != std::string::npos);
 }
 
 TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot be used is 1") {

@@ -128,7 +128,9 @@ TEST_CASE("B54: in every dialect base64 in a text is text and moves into the sto
         in.add_pair(messages, {"t1"}, hit);
         const Ordered fresh = in.body(messages);
         coppice::MemorySpillStore store;
-        const Pruned p = pruned(fresh, coppice::Pipeline{coppice::Spill<>{.store = &store}});
+        AllowedChanges unread_too;
+        unread_too.unread_results = true;
+        const Pruned p = pruned(fresh, coppice::Pipeline{coppice::Spill<>{.store = &store}}, unread_too);
         REQUIRE(in.fates(p) == "p");
         const std::string preview = in.text(p.after, 0);
         CHECK(preview.substr(0, 37) == hit.substr(0, 37));

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "json_text.hpp"
+#include "vocabulary.hpp"
+
+#include <coppice/dialect.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,32 +21,13 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace fuzz {
 
-/// The same numbers for the same seed, everywhere.
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-
-    std::size_t below(std::size_t limit) {
-        state_ += 0x9E3779B97F4A7C15ULL;
-        std::uint64_t mixed = state_;
-        mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-        mixed = (mixed ^ (mixed >> 27U)) * 0x94D049BB133111EBULL;
-        return static_cast<std::size_t>((mixed ^ (mixed >> 31U)) % limit);
-    }
-    template <std::size_t Count>
-    std::string_view one_of(const std::array<std::string_view, Count>& all) {
-        return all[below(Count)];
-    }
-
-private:
-    std::uint64_t state_;
-};
-
 /// Changes a body so that most of what was valid stays valid: values and members are dropped, doubled, swapped and
-/// replaced as pieces of the text, so that also what no DOM could hold stays in it.
+/// replaced as pieces of the text, so that also what no DOM could hold stays in it. JSON that stands in a string is
+/// changed in the same ways.
 class Mutator {
 public:
-    Mutator(std::string body, Random random) : body_(std::move(body)), random_(random) {}
+    Mutator(coppice::Dialect dialect, std::string body, Random random)
+        : dialect_(dialect), body_(std::move(body)), random_(random) {}
 
     /// False where the body is not valid JSON.
     bool mutate(std::size_t max_size) {
@@ -76,9 +60,9 @@ private:
     }
 
     void change() {
-        switch (random_.below(18)) {
-            case 0: return put(value(any_value()).span, random_.one_of(junk));
-            case 1: return put(value(any_value()).span, random_.one_of(pieces));
+        switch (random_.below(22)) {
+            case 0: return put(value(any_value()).span, random_.one_of(words::junk));
+            case 1: return put(value(any_value()).span, any_piece());
             case 2: return drop();
             case 3: return duplicate();
             case 4: return swap();
@@ -94,8 +78,22 @@ private:
             case 14:
             case 15: return add_messages();
             case 16: return nest();
-            default: return put(value(any_value()).span, random_.one_of(numbers));
+            case 17:
+            case 18:
+            case 19:
+            case 20: return change_packed();
+            default: return put(value(any_value()).span, random_.one_of(words::numbers));
         }
+    }
+
+    // mostly of the dialect
+    coppice::Dialect any_dialect() {
+        if (random_.below(8) > 0) { return dialect_; }
+        return coppice::all_dialects[random_.below(coppice::all_dialects.size())];
+    }
+    std::string_view any_piece() { return random_.one_of(pieces_of(any_dialect())); }
+    std::string_view any_key() {
+        return random_.below(2) == 0 ? random_.one_of(words::keys) : random_.one_of(keys_of(any_dialect()));
     }
 
     void put(Span span, std::string_view text) { body_.replace(span.begin, span.size(), text); }
@@ -144,8 +142,8 @@ private:
         const Value& parent = value(index);
         if (parent.type != Type::object && parent.type != Type::array) { return; }
         std::string member;
-        if (parent.type == Type::object) { member.append("\"").append(random_.one_of(keys)).append("\":"); }
-        member += random_.below(2) == 0 ? random_.one_of(pieces) : random_.one_of(junk);
+        if (parent.type == Type::object) { member.append("\"").append(any_key()).append("\":"); }
+        member += random_.below(2) == 0 ? any_piece() : random_.one_of(words::junk);
         if (parent.past == index + 1) {
             body_.insert(parent.span.end - 1, member);
         } else if (random_.below(2) == 0) {
@@ -159,7 +157,7 @@ private:
         for (int tries = 0; tries < 5; ++tries) {
             const Span key = value(any_value()).key;
             if (key.size() == 0) { continue; }
-            return put({key.begin + 1, key.end - 1}, random_.one_of(keys));
+            return put({key.begin + 1, key.end - 1}, any_key());
         }
     }
 
@@ -189,7 +187,7 @@ private:
         const Span string = any_string();
         if (string.size() == 0) { return; }
         const std::size_t place = place_in(string);
-        const std::string_view snippet = random_.one_of(snippets);
+        const std::string_view snippet = random_.one_of(words::snippets);
         std::string text;
         for (std::size_t count = random_.below(8) == 0 ? 90 : 1; count > 0; --count) { text += snippet; }
         if (random_.below(4) == 0) { text.append(random_.below(300), 'a'); }
@@ -230,11 +228,13 @@ private:
         const Span root = value(0).span;
         const std::string inner(root.in(body_));
         const std::size_t messages = messages_array();
-        switch (random_.below(5)) {
+        switch (random_.below(7)) {
             case 0: return put(root, R"({"requests":[{"custom_id":"a","params":)" + inner + "}]}");
             case 1: return put(root, R"([{"custom_id":"a","method":"POST","body":)" + inner + "}]");
             case 2: return put(root, R"([{"params":)" + inner + R"(},{"params":)" + inner + "}]");
             case 3: return put(root, "[" + inner + "]");
+            case 4: return put(root, R"({"requests":[{"request":)" + inner + R"(},{"key":1}]})");
+            case 5: return put(root, R"({"recordId":"a","modelInput":)" + inner + "}");
             default:
                 if (messages != nowhere) {
                     const std::string list(value(messages).span.in(body_));
@@ -248,9 +248,9 @@ private:
         for (std::size_t i = 0; i < json_.values().size(); ++i) {
             const std::size_t index = (start + i) % json_.values().size();
             const Value& one = value(index);
-            if (one.type == Type::array && one.key.size() > 0 && json_.decoded(one.key) == "messages") {
-                return index;
-            }
+            if (one.type != Type::array || one.key.size() == 0) { continue; }
+            const std::string name = json_.decoded(one.key);
+            if (name == "messages" || name == "contents" || name == "input") { return index; }
         }
         return value(0).type == Type::array ? 0 : nowhere;
     }
@@ -258,28 +258,7 @@ private:
     void add_messages() {
         const std::size_t index = messages_array();
         if (index == nowhere) { return; }
-        std::string words(random_.one_of(snippets));
-        words.append(random_.below(90), "xyz"[random_.below(3)]);
-        std::string id = "i";
-        id += static_cast<char>('0' + random_.below(5));
-        std::string call =
-            R"({"role":"assistant","content":[{"type":"tool_use","id":")" + id + R"(","name":")";
-        call.append(random_.one_of(tools))
-            .append(R"(","input":{")")
-            .append(random_.one_of(keys))
-            .append(R"(":")");
-        call.append(words).append(R"(","path":"/a"}}]},)");
-        std::string content = "\"" + words + "\"";
-        if (random_.below(3) == 0) { content = std::string(random_.one_of(pieces)); }
-        if (random_.below(3) == 0) {
-            content = R"([{"type":"text","text":")" + words + "\"}," + content + "]";
-        }
-        call += R"({"role":"user","content":[{"type":"tool_result","tool_use_id":")" + id + R"(","content":)";
-        call += content;
-        if (random_.below(4) == 0) { call += R"(,"is_error":true)"; }
-        call += "}]}";
-        if (random_.below(2) == 0) { call += R"(,{"role":"assistant","content":"ok"})"; }
-        insert_element(index, call);
+        insert_element(index, Exchange(any_dialect(), random_).write());
     }
 
     void insert_element(std::size_t array, const std::string& element) {
@@ -293,6 +272,59 @@ private:
         }
     }
 
+    // a string that holds JSON, changed inside: what does not change there keeps its spelling
+    void change_packed() {
+        std::vector<std::size_t> found;
+        std::vector<std::size_t> spelled;
+        std::string inside;
+        JsonText inner;
+        for (std::size_t i = 0; i < json_.values().size(); ++i) {
+            if (value(i).type != Type::string || value(i).span.size() < 4) { continue; }
+            inside = json_.decoded(value(i).span);
+            if ((inside[0] == '{' || inside[0] == '[') && inner.read(inside)) { found.push_back(i); }
+        }
+        if (found.empty()) { return pack(); }
+        const Span string = value(found[random_.below(found.size())]).span;
+        inside = json_.decoded(string, spelled);
+        Mutator mutator(dialect_, inside, Random(random_.below(1U << 30U)));
+        if (random_.below(8) == 0) {
+            mutator.break_off();
+        } else if (!mutator.mutate(inside.size() + 400)) {
+            return;
+        }
+        const std::string& changed = mutator.body();
+        const std::size_t shorter = std::min(inside.size(), changed.size());
+        std::size_t same = 0;
+        while (same < shorter && inside[same] == changed[same]) { ++same; }
+        // not within a character
+        while (same > 0 && spelled[same - 1] == spelled[same]) { --same; }
+        std::size_t tail = 0;
+        while (tail < shorter - same &&
+               inside[inside.size() - 1 - tail] == changed[changed.size() - 1 - tail]) {
+            ++tail;
+        }
+        const auto cut = [&] { return inside.size() - tail; };
+        while (tail > 0 && cut() > 0 && spelled[cut()] == spelled[cut() - 1]) { --tail; }
+        std::string text;
+        append_escaped(text, std::string_view(changed).substr(same, changed.size() - tail - same));
+        put({spelled[same], spelled[cut()]}, text);
+    }
+
+    // an object becomes a string that holds it
+    void pack() {
+        const std::size_t index = any_of_type(Type::object);
+        if (index == nowhere || index == 0) { return; }
+        std::string text = "\"";
+        append_escaped(text, value(index).span.in(body_));
+        put(value(index).span, text + "\"");
+    }
+
+    void break_off() {
+        const std::size_t at = random_.below(body_.size());
+        const bool ascii = static_cast<unsigned char>(body_[at]) < 0x80;
+        if (ascii) { body_.erase(at, 1); }
+    }
+
     void nest() {
         const Span span = value(any_value()).span;
         const std::size_t depth = 1 + random_.below(random_.below(16) == 0 ? 700 : 4);
@@ -304,130 +336,17 @@ private:
         put(span, nested);
     }
 
-    static constexpr std::array<std::string_view, 14> junk = {
-        "null", "true", "false", "0",    "-1",       "\"\"",     "\"a\"",
-        "[]",   "{}",   "[[]]",  "[{}]", "{\"\":0}", "\"text\"", "[null]",
-    };
-    static constexpr std::array<std::string_view, 16> numbers = {
-        "-0",
-        "-0.0",
-        "1.0",
-        "1.00",
-        "1e5",
-        "1E+05",
-        "0.1",
-        "0.10000000000000001",
-        "1e400",
-        "-1e999",
-        "1e-400",
-        "18446744073709551615",
-        "18446744073709551616",
-        "-9223372036854775809",
-        "123456789012345678901234567890123456789012345678901234567890",
-        "0e0",
-    };
-    static constexpr std::array<std::string_view, 34> keys = {
-        "type",
-        "text",
-        "content",
-        "id",
-        "name",
-        "input",
-        "tool_use_id",
-        "is_error",
-        "cache_control",
-        "role",
-        "messages",
-        "system",
-        "source",
-        "data",
-        "old_string",
-        "new_string",
-        "new_str",
-        "edits",
-        "path",
-        "file_path",
-        "command",
-        "description",
-        "signature",
-        "encrypted_content",
-        "caller",
-        "params",
-        "body",
-        "requests",
-        "tool_calls",
-        "a",
-        "",
-        "t\\u0065xt",
-        "\\u0063ontent",
-        "a/b~c",
-    };
-    static constexpr std::array<std::string_view, 6> tools = {"Read",  "Write", "mcp__a__TodoWrite",
-                                                              "skill", "",      "R\\u00e9"};
-    static constexpr std::array<std::string_view, 24> snippets = {
-        "",
-        " ",
-        "\\n",
-        "\\\\",
-        "\\\"",
-        "\\/",
-        "\\u0000",
-        "\\u001f",
-        "\\u00e9",
-        "\\u20ac",
-        "\\ud83d\\ude00",
-        "\\uD83D\\uDE00",
-        "\\ud83d",
-        "\\ude00",
-        "\\ud83d\\ud83d\\ude00",
-        "\\ufffd",
-        "\xC3\xA9",
-        "\xE2\x82\xAC",
-        "\xF0\x9F\x98\x80",
-        "\x7F",
-        "[~1/1/1000]",
-        "[tool result cleared: 9 characters, ok]",
-        "{\\\"a\\\":[1]}",
-        "0123456789012345678901234567890123456789012345678901234567890123456789",
-    };
-    static constexpr std::array<std::string_view, 26> pieces = {
-        R"({"type":"text","text":"some words that are long enough to go"})",
-        R"({"type":"text","text":"marked words","cache_control":{"type":"ephemeral"}})",
-        R"({"type":"text","text":"marked words, long enough","cache_control": { "type" : "ephemeral" , "ttl":"1h" } })",
-        R"({"type":"text","text":"marked by null","cache_control":null})",
-        R"({"type":"text","text":"cited words","citations":[{"cache_control":{"type":"ephemeral"}}]})",
-        R"({"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgoAAAANSUhEUg=="}})",
-        R"({"type":"image","source":{"type":"url","url":"http://a/b.png"},"cache_control":{"type":"ephemeral"}})",
-        R"({"type":"document","source":{"type":"text","data":"a document of some length"},"title":"t"})",
-        R"({"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"found"}]})",
-        R"({"type":"hologram","data":{"n":1.50,"signature":"abc"}})",
-        R"({"type":"hologram","data":[1,2.5,true,null,"\u00e9"]})",
-        R"({"type":"tool_reference","tool_name":"t"})",
-        R"({"type":"thinking","thinking":"hm","signature":"c2ln"})",
-        R"({"type":"redacted_thinking","data":"ZGF0YQ=="})",
-        R"({"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"q"}})",
-        R"({"type":"web_search_tool_result","tool_use_id":"s1","content":[]})",
-        R"({"type":"compaction","content":"what was before"})",
-        R"({"type":"tool_use","id":"i1","name":"Read","input":{"file_path":"/src/a.c"}})",
-        R"({"type":"tool_use","id":"i2","name":"Edit","input":{"path":"/a","edits":[{"old_string":"aaaaaaaaaaaaaaaaaaaa","new_string":"bbbbbbbbbbbbbbbbbbbbbbbb"}]}})",
-        R"({"type":"tool_use","id":"i3","name":"Run","input":{"content":"cccccccccccccccccccccccccccc"},"caller":{"type":"code_execution"}})",
-        R"({"type":"tool_result","tool_use_id":"i1","content":"a result that is long enough to be worth it"})",
-        R"({"type":"tool_result","tool_use_id":"i2","content":[{"type":"text","text":"part one is this"},{"type":"text","text":"part two is that"}]})",
-        R"([{"old_str":"dddddddddddddddddddddddddddd","a":1},{"new_str":"eeeeeeeeeeeeeeeeeeeeeeee"}])",
-        R"({"type":"ephemeral"})",
-        R"({"a":{"a":1,"a":2}})",
-        R"({"role":"user","content":[{"type":"text","text":"go on"}]})",
-    };
-
+    coppice::Dialect dialect_;
     std::string body_;
     JsonText json_{};
     Random random_;
 };
 
-inline std::size_t mutate(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
+inline std::size_t mutate(coppice::Dialect dialect, std::uint8_t* data, std::size_t size, std::size_t max_size,
+                          unsigned seed) {
     Random random(seed);
     if (size == 0 || max_size < 2 || random.below(3) == 0) { return LLVMFuzzerMutate(data, size, max_size); }
-    Mutator mutator(std::string(reinterpret_cast<const char*>(data) + 1, size - 1), random);
+    Mutator mutator(dialect, std::string(reinterpret_cast<const char*>(data) + 1, size - 1), random);
     if (random.below(24) == 0) { data[0] = static_cast<std::uint8_t>(random.below(64)); }
     if (!mutator.mutate(max_size - 1)) { return LLVMFuzzerMutate(data, size, max_size); }
     const std::string& body = mutator.body();

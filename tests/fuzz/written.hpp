@@ -85,6 +85,7 @@ inline bool may_become(const Place& old, Type now) {
     if (old.steps == 1) { return old.type == now && (now == Type::object || now == Type::string); }
     if (old.type == Type::array) { return now == Type::array; }
     if (old.type == Type::string) { return now == Type::string || (anthropic && now == Type::array); }
+    if (old.type == Type::object && now == Type::object) { return true; }  // an image that stands alone
     return now == (anthropic ? Type::array : Type::string) && old.route->dialect != coppice::Dialect::bedrock;
 }
 

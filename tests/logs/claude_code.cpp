@@ -419,37 +419,48 @@ TEST_CASE("claude_code: no text makes it fail") {
     CHECK(messages(coppice::read_claude_code_log("")).empty());
 }
 
-TEST_CASE("claude_code: a hundred thousand lines take no more than their share") {
-    constexpr std::size_t count = 100'000;
-    const auto size = [](auto line) {
-        std::string text;
-        for (std::size_t i = 0; i < count; ++i) { text += line(i).dump() + "\n"; }
-        return messages(coppice::read_claude_code_log(text)).size();
-    };
-    const auto id = [](std::size_t i) { return std::to_string(i); };
-    SUBCASE("in one chain") {
-        CHECK(size([&](std::size_t i) {
-                  const std::string parent = i == 0 ? "" : id(i - 1);
-                  return i % 2 == 0
-                             ? user_line(id(i), parent, list(result_block(id(i - i % 2 - 1), "r")))
-                             : assistant_line(id(i), parent, "m" + id(i), list(call_block(id(i), "X")));
-              }) == count);
+// Two lines by turns, with the number of each for `#` and that of the line before it for `^`.
+std::string numbered(std::size_t count, const Json& even, const Json& odd) {
+    const std::vector<std::string> lines = {even.dump() + "\n", odd.dump() + "\n"};
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        for (const char c : lines[i % 2]) {
+            if (c == '#') {
+                text += std::to_string(i);
+            } else if (c == '^') {
+                text += std::to_string(i - 1);
+            } else {
+                text += c;
+            }
+        }
     }
-    SUBCASE("with one uuid") {
-        CHECK(size([&](std::size_t) { return user_line("u", "u", "x"); }) == 1);
-    }
-    SUBCASE("with one message id") {
-        CHECK(size([&](std::size_t i) {
-                  return assistant_line(id(i), "0", "m", list(call_block("c", "X")));
-              }) == 1);
-    }
-    SUBCASE("with one call id, off the chain") {
-        CHECK(size([&](std::size_t i) {
-                  if (i % 2 == 0) { return user_line(id(i), "nowhere", list(result_block("c", "r"))); }
-                  return assistant_line(id(i), i == 1 ? "" : id(i - 2), "m" + id(i),
-                                        list(call_block("c", "X")));
-              }) > count / 2);
-    }
+    return text;
+}
+
+std::size_t size_of_numbered(const Json& even, const Json& odd) {
+    return messages(coppice::read_claude_code_log(numbered(100'000, even, odd))).size();
+}
+
+TEST_CASE("claude_code: a hundred thousand lines in one chain are no more work each") {
+    CHECK(size_of_numbered(assistant_line("#", "^", "m#", list(call_block("c#", "X"))),
+                           user_line("#", "^", list(result_block("c^", "r")))) == 100'000);
+}
+
+TEST_CASE("claude_code: a hundred thousand lines with one uuid are no more work each") {
+    CHECK(size_of_numbered(user_line("u", "u", "x"), user_line("u", "v", "x")) == 1);
+}
+
+TEST_CASE("claude_code: a hundred thousand lines of one response are no more work each") {
+    const Json line = assistant_line("#", "0", "m", list(call_block("c", "X")));
+    CHECK(size_of_numbered(line, line) == 1);
+}
+
+TEST_CASE("claude_code: a hundred thousand results beside the chain are no more work each") {
+    // every call has one name, and every result hangs on the call before it
+    const Json calls = assistant_line("#", "", "m#", list(call_block("c", "X")));
+    const Json results = user_line("#", "^", list(result_block("c", "r")));
+    CHECK(size_of_numbered(calls, results) == 2);
+    CHECK(size_of_numbered(results, calls) == 1);
 }
 
 }  // namespace

@@ -315,28 +315,27 @@ TEST_CASE("dsh: no text makes it fail") {
     CHECK(messages(coppice::read_dsh_log("")).empty());
 }
 
-TEST_CASE("dsh: a hundred thousand lines take no more than their share") {
-    constexpr std::size_t count = 100'000;
+// `count` lines that append, and as many that replace a range.
+std::string replacing(std::size_t count, const std::string& start, const std::string& end) {
+    const std::string append = user(nullptr, "x").dump() + "\n";
     std::string text;
-    for (std::size_t i = 0; i < count / 2; ++i) { text += user(i, "x").dump() + "\n"; }
-    SUBCASE("that replace a range that grows") {
-        for (std::size_t i = count / 2; i < count; ++i) {
-            text += user(i, "y", range(0, i - count / 2)).dump() + "\n";
-        }
-        CHECK(shown(coppice::read_dsh_log(text)) == "y");
+    for (std::size_t i = 0; i < count; ++i) { text += append; }
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string number = std::to_string(i);
+        text +=
+            R"({"type":"user/message","data":{"role":"user","content":"y"},)";
+        text += R"("surfaceOp":{"op":"replace","start":)";
+        text += (start.empty() ? number : start) + ",\"end\":" + (end.empty() ? number : end) + "}}\n";
     }
-    SUBCASE("that replace what is gone") {
-        for (std::size_t i = count / 2; i < count; ++i) {
-            text += user(i, "y", range(1, count / 2 - 1)).dump() + "\n";
-        }
-        CHECK(shown(coppice::read_dsh_log(text)) == "x | y");
-    }
-    SUBCASE("that replace what never was") {
-        for (std::size_t i = count / 2; i < count; ++i) {
-            text += user(i, "y", range(count, count)).dump() + "\n";
-        }
-        CHECK(messages(coppice::read_dsh_log(text)).size() == count);
-    }
+    return text;
+}
+
+TEST_CASE("dsh: a hundred thousand lines are no more work each") {
+    const auto read_text = [](const std::string& text) { return coppice::read_dsh_log(text); };
+    // a range that grows, one whose places are gone, one that never was
+    CHECK(messages(read_text(replacing(50'000, "0", ""))).size() == 1);
+    CHECK(shown(read_text(replacing(50'000, "1", "49999"))) == "x | y");
+    CHECK(messages(read_text(replacing(50'000, "900000", "900000"))).size() == 100'000);
 }
 
 }  // namespace

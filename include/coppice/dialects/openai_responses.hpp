@@ -37,7 +37,10 @@ public:
 
     /// Why the body is not one of this dialect; empty when it is.
     std::string_view read(Value body, bool) {
-        out_.block = {.type = "input_text", .text_key = "text", .mark_keys = {"prompt_cache_breakpoint"}};
+        // the second is what gateways in front of other providers take
+        out_.block = {.type = "input_text",
+                      .text_key = "text",
+                      .mark_keys = {"prompt_cache_breakpoint", "cache_control"}};
         bool words = false;
         const std::string_view refusal = this->read_body(
             body, "input", "no list of items",
