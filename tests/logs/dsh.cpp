@@ -322,8 +322,7 @@ std::string replacing(std::size_t count, const std::string& start, const std::st
     for (std::size_t i = 0; i < count; ++i) { text += append; }
     for (std::size_t i = 0; i < count; ++i) {
         const std::string number = std::to_string(i);
-        text +=
-            R"({"type":"user/message","data":{"role":"user","content":"y"},)";
+        text += R"({"type":"user/message","data":{"role":"user","content":"y"},)";
         text += R"("surfaceOp":{"op":"replace","start":)";
         text += (start.empty() ? number : start) + ",\"end\":" + (end.empty() ? number : end) + "}}\n";
     }
