@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <coppice/detail/json_shape.hpp>
 #include <coppice/text.hpp>
 
 #include <cstddef>
@@ -62,9 +61,6 @@ inline bool same_number(std::string_view left, std::string_view right) {
 }
 
 }  // namespace detail
-
-/// How deep the arrays and objects of JSON are nested, valid or not. To be asked before a DOM is made of it.
-inline std::size_t depth_of(std::string_view json) { return coppice::detail::json_shape(json).depth; }
 
 /// Compares a body with what the DOM that was read from it writes. Both are valid JSON.
 inline Fidelity compare(std::string_view body, std::string_view written) {

@@ -62,7 +62,7 @@ inline std::string readable(std::string_view file) {
 /// Prints what a session file comes to; what is wrong with the data is said, never an error.
 inline RecapOutcome recap(const Options& options, std::string_view file) {
     // before parsing: ordered_json copies values, and so calls itself once a level, when an object grows
-    if (depth_of(file) > 1000) { return {.notes = {"no recap: the session is nested too deeply for a DOM"}}; }
+    if (coppice::json_shape(file).depth > 1000) { return {.notes = {"no recap: the session is nested too deeply for a DOM"}}; }
     const auto document = nlohmann::ordered_json::parse(detail::readable(file), nullptr, false);
     if (document.is_discarded()) { return {.notes = {"no recap: not JSON that a DOM can hold"}}; }
     const bool openswarm = options.preset == Options::Preset::openswarm;

@@ -7,6 +7,7 @@
 #include "presets.hpp"
 
 #include <coppice/coppice.hpp>
+#include <coppice/json_shape.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -36,10 +37,11 @@ inline std::string_view margin_after(std::string_view body) {
 class ViaDom {
 public:
     Outcome run(const Options& options, std::string_view body) {
-        // before parsing: ordered_json copies values, and so calls itself once a level, when an object grows
-        if (depth_of(body) > 1000) {
-            return unchanged(body, "nested too deeply for a DOM to be written again");
-        }
+        // before parsing: ordered_json copies values, and so calls itself once a level, when an object grows; and for each
+        // member it looks at all that are there
+        const coppice::JsonShape shape = coppice::json_shape(body);
+        if (shape.depth > 1000) { return unchanged(body, "nested too deeply for a DOM to be written again"); }
+        if (shape.members > 20'000) { return unchanged(body, "an object too large for a DOM that keeps its order"); }
         auto document = nlohmann::ordered_json::parse(body, nullptr, false);
         if (document.is_discarded()) { return unchanged(body, "not valid JSON"); }
         return with_pipeline(options, [&](const auto& pipeline) {

@@ -15,6 +15,7 @@
 #include <coppice/guards/opaque.hpp>
 #include <coppice/guards/pairing.hpp>
 #include <coppice/guards/unread.hpp>
+#include <coppice/json_shape.hpp>
 #include <coppice/measure.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/plan.hpp>

@@ -5,6 +5,7 @@
 
 #include "../support/batches.hpp"
 #include "../support/builders.hpp"
+#include "../support/reading.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -43,48 +44,9 @@ using support::thinking;
 using support::user;
 using support::user_blocks;
 
-// A document together with what the reader made of it.
-template <class Cursor>
-class ReadingThrough {
-public:
-    explicit ReadingThrough(Json read, bool forced = false) : document_(std::move(read)) {
-        transcript_.source = &source_;
-        coppice::AnthropicReader<Cursor> reader(transcript_, scratch_);
-        refused_ = reader.read(Cursor(document_), forced);
-    }
-    ReadingThrough(const ReadingThrough&) = delete;
-    ReadingThrough& operator=(const ReadingThrough&) = delete;
-
-    const Json& document() const { return document_; }
-    const Transcript& transcript() const { return transcript_; }
-    const std::string& refused() const { return refused_; }
-    std::size_t size() const { return transcript_.all().size(); }
-    const Entry& operator[](std::size_t entry) const { return transcript_.all()[entry]; }
-    const Part& part(const Entry& entry, std::size_t i = 0) const { return transcript_.parts_of(entry)[i]; }
-    const Field& field(const Entry& entry, std::size_t i = 0) const {
-        return transcript_.fields_of(entry)[i];
-    }
-
-    // The joined text, and the content as it stands in the body.
-    coppice::Extent size(std::size_t entry) const { return transcript_.size((*this)[entry]); }
-    coppice::Extent serialised(std::size_t entry) const { return transcript_.serialised((*this)[entry]); }
-
-private:
-    coppice::detail::DomSource<Json> source_;
-    coppice::detail::ReaderScratch scratch_;
-    Json document_;
-    Transcript transcript_;
-    std::string refused_;
-};
-
-using Reading = ReadingThrough<coppice::detail::DomCursor<Json>>;
-// An object with a member `twice` is one that repeats a key.
-using Repeating = ReadingThrough<support::RepeatingCursor<Json>>;
-
-Json twice(Json object) {
-    object["twice"] = 1;
-    return object;
-}
+using Reading = support::ReadingOf<coppice::AnthropicReader>;
+using Repeating = support::RepeatingOf<coppice::AnthropicReader>;
+using support::twice;
 
 // One call and its result with this content.
 Reading with_content(Json content) {

@@ -8,6 +8,7 @@
 #include "../../examples/session_generator.hpp"
 #include "../support/batches.hpp"
 #include "../support/pruned.hpp"
+#include "../support/reading.hpp"
 #include "../support/spoiled_nodes.hpp"
 
 #include <doctest/doctest.h>
@@ -33,40 +34,9 @@ using support::list;
 using support::message;
 using support::pruned;
 
-// A document together with what the reader made of it.
-template <class Cursor>
-class ReadingThrough {
-public:
-    explicit ReadingThrough(Json read, bool forced = false) : document_(std::move(read)) {
-        transcript_.source = &source_;
-        coppice::BedrockReader<Cursor> reader(transcript_, scratch_);
-        refused_ = reader.read(Cursor(document_), forced);
-    }
-    ReadingThrough(const ReadingThrough&) = delete;
-    ReadingThrough& operator=(const ReadingThrough&) = delete;
-
-    const Transcript& transcript() const { return transcript_; }
-    const std::string& refused() const { return refused_; }
-    std::size_t size() const { return transcript_.all().size(); }
-    const Entry& operator[](std::size_t entry) const { return transcript_.all()[entry]; }
-    const Part& part(const Entry& entry, std::size_t i) const { return transcript_.parts_of(entry)[i]; }
-
-private:
-    coppice::detail::DomSource<Json> source_;
-    coppice::detail::ReaderScratch scratch_;
-    Json document_;
-    Transcript transcript_;
-    std::string refused_;
-};
-
-using Reading = ReadingThrough<coppice::detail::DomCursor<Json>>;
-// An object with a member `twice` is one that repeats a key.
-using Repeating = ReadingThrough<support::RepeatingCursor<Json>>;
-
-Json twice(Json object) {
-    object["twice"] = 1;
-    return object;
-}
+using Reading = support::ReadingOf<coppice::BedrockReader>;
+using Repeating = support::RepeatingOf<coppice::BedrockReader>;
+using support::twice;
 
 Json text(const std::string& words) { return Json{{"text", words}}; }
 Json json(Json value) {

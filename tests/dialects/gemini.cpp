@@ -8,6 +8,7 @@
 #include "../../examples/session_generator.hpp"
 #include "../support/batches.hpp"
 #include "../support/pruned.hpp"
+#include "../support/reading.hpp"
 #include "../support/spoiled_nodes.hpp"
 
 #include <doctest/doctest.h>
@@ -33,50 +34,9 @@ using support::filler;
 using support::list;
 using support::pruned;
 
-// A document together with what the reader made of it.
-template <class Cursor>
-class ReadingThrough {
-public:
-    explicit ReadingThrough(Json read) : document_(std::move(read)) {
-        transcript_.source = &source_;
-        coppice::GeminiReader<Cursor> reader(transcript_, scratch_);
-        refused_ = reader.read(Cursor(document_), false);
-    }
-    ReadingThrough(const ReadingThrough&) = delete;
-    ReadingThrough& operator=(const ReadingThrough&) = delete;
-
-    const Json& document() const { return document_; }
-    const Transcript& transcript() const { return transcript_; }
-    const std::string& refused() const { return refused_; }
-    std::size_t size() const { return transcript_.all().size(); }
-    const Entry& operator[](std::size_t entry) const { return transcript_.all()[entry]; }
-    const Part& part(const Entry& entry, std::size_t i) const { return transcript_.parts_of(entry)[i]; }
-
-    // The names that go with the parts of a result, in their order.
-    std::string names(const Entry& entry) const {
-        std::string out;
-        for (const coppice::Field& field : transcript_.fields_of(entry)) {
-            out.append(out.empty() ? "" : " ").append(field.name.raw());
-        }
-        return out;
-    }
-
-private:
-    coppice::detail::DomSource<Json> source_;
-    coppice::detail::ReaderScratch scratch_;
-    Json document_;
-    Transcript transcript_;
-    std::string refused_;
-};
-
-using Reading = ReadingThrough<coppice::detail::DomCursor<Json>>;
-// An object with a member `twice` is one that repeats a key.
-using Repeating = ReadingThrough<support::RepeatingCursor<Json>>;
-
-Json twice(Json object) {
-    object["twice"] = 1;
-    return object;
-}
+using Reading = support::ReadingOf<coppice::GeminiReader>;
+using Repeating = support::RepeatingOf<coppice::GeminiReader>;
+using support::twice;
 
 Json text(const std::string& words) { return Json{{"text", words}}; }
 

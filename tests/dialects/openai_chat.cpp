@@ -8,6 +8,7 @@
 #include "../support/batches.hpp"
 #include "../support/builders.hpp"
 #include "../support/pruned.hpp"
+#include "../support/reading.hpp"
 #include "../support/respell.hpp"
 
 #include <doctest/doctest.h>
@@ -93,65 +94,9 @@ Json chat(Json messages) {
     return out;
 }
 
-// A document together with what the reader made of it.
-template <class Cursor>
-class ReadingThrough {
-public:
-    explicit ReadingThrough(Json read, bool forced = false) : document_(std::move(read)) {
-        transcript_.source = &source_;
-        coppice::OpenAiChatReader<Cursor> reader(transcript_, scratch_);
-        refused_ = reader.read(Cursor(document_), forced);
-    }
-    ReadingThrough(const ReadingThrough&) = delete;
-    ReadingThrough& operator=(const ReadingThrough&) = delete;
-
-    const Json& document() const { return document_; }
-    const Transcript& transcript() const { return transcript_; }
-    const std::string& refused() const { return refused_; }
-    std::size_t size() const { return transcript_.all().size(); }
-    const Entry& operator[](std::size_t entry) const { return transcript_.all()[entry]; }
-    const Part& part(const Entry& entry, std::size_t i = 0) const { return transcript_.parts_of(entry)[i]; }
-
-    // Names of the fields of a call, those in a list as `edits[1].old_string`.
-    std::string fields(std::size_t entry) const {
-        std::string out;
-        for (const coppice::Field& field : transcript_.fields_of((*this)[entry])) {
-            if (!out.empty()) { out += ' '; }
-            if (field.in_list) {
-                out.append(field.list.raw()).append("[").append(std::to_string(field.index)).append("].");
-            }
-            out += field.name.raw();
-        }
-        return out;
-    }
-
-    // The call that each result answers, `-` for none.
-    std::string peers() const {
-        std::string out;
-        for (const Entry& entry : transcript_.all()) {
-            if (entry.kind != Kind::result) { continue; }
-            if (!out.empty()) { out += ' '; }
-            out += entry.peer == none ? "-" : std::to_string(entry.peer);
-        }
-        return out;
-    }
-
-private:
-    coppice::detail::DomSource<Json> source_;
-    coppice::detail::ReaderScratch scratch_;
-    Json document_;
-    Transcript transcript_;
-    std::string refused_;
-};
-
-using Reading = ReadingThrough<coppice::detail::DomCursor<Json>>;
-// An object with a member `twice` is one that repeats a key.
-using Repeating = ReadingThrough<support::RepeatingCursor<Json>>;
-
-Json twice(Json object) {
-    object["twice"] = 1;
-    return object;
-}
+using Reading = support::ReadingOf<coppice::OpenAiChatReader>;
+using Repeating = support::RepeatingOf<coppice::OpenAiChatReader>;
+using support::twice;
 
 constexpr coppice::Pipeline clearing{coppice::BulkyInputClear<0, coppice::Size{100}>{}};
 constexpr coppice::Pipeline emptying{coppice::KeepRecent<0, coppice::Size{100}, 0>{}};
@@ -280,7 +225,7 @@ TEST_CASE("openai chat: the fields of packed arguments are those of the object i
     const Reading reading(answered(Json{
         {"path", "/a"}, {"n", 1}, {"edits", list(Json{{"old_string", "x"}}, 7, Json{{"new_string", "y"}})}}
                                        .dump()));
-    CHECK(reading.fields(1) == "path edits[0].old_string edits[2].new_string");
+    CHECK(reading.names(reading[1]) == "path edits[0].old_string edits[2].new_string");
     CHECK(reading[1].identity.raw() == "/a");
     CHECK_FALSE(reading[1].immutable);
     CHECK(reading[1].packed == R"({"path":"/a","n":1,"edits":[{"old_string":"x"},7,{"new_string":"y"}]})");
@@ -307,7 +252,7 @@ TEST_CASE("openai chat: arguments that hold no object have no fields and stay") 
 
 TEST_CASE("openai chat: arguments may be an object") {
     const Reading reading(answered(Json{{"path", "/a"}, {"content", "x"}}));
-    CHECK(reading.fields(1) == "path content");
+    CHECK(reading.names(reading[1]) == "path content");
     CHECK(reading[1].packed.empty());
     CHECK_FALSE(reading[1].immutable);
 }
@@ -585,7 +530,7 @@ TEST_CASE("openai chat: two members of one name hold what they stand in") {
 TEST_CASE("openai chat: an edit inside arguments that repeats a key has no fields") {
     const Reading reading(answered(R"({"edits":[{"old_string":"x","old_string":"y"},{"new_string":"z"}]})"));
     CHECK_FALSE(reading[1].immutable);
-    CHECK(reading.fields(1) == "edits[1].new_string");
+    CHECK(reading.names(reading[1]) == "edits[1].new_string");
 }
 
 TEST_CASE("openai chat: blocks of another provider's shape are refused unless it is forced") {

@@ -7,6 +7,7 @@
 #include "../support/nested.hpp"
 #include "../support/openai_responses_validator.hpp"
 #include "../support/pruned.hpp"
+#include "../support/reading.hpp"
 #include "../support/spoiled_nodes.hpp"
 
 #include <doctest/doctest.h>
@@ -36,44 +37,9 @@ using support::Pruned;
 using support::pruned;
 using Json = nlohmann::ordered_json;
 
-// A document together with what the reader made of it.
-template <class Cursor>
-class ReadingThrough {
-public:
-    explicit ReadingThrough(Json read) : document_(std::move(read)) {
-        transcript_.source = &source_;
-        coppice::OpenAiResponsesReader<Cursor> reader(transcript_, scratch_);
-        refused_ = reader.read(Cursor(document_), false);
-    }
-    ReadingThrough(const ReadingThrough&) = delete;
-    ReadingThrough& operator=(const ReadingThrough&) = delete;
-
-    const Json& document() const { return document_; }
-    const Transcript& transcript() const { return transcript_; }
-    const std::string& refused() const { return refused_; }
-    std::size_t size() const { return transcript_.all().size(); }
-    const Entry& operator[](std::size_t entry) const { return transcript_.all()[entry]; }
-    const Part& part(const Entry& entry, std::size_t i = 0) const { return transcript_.parts_of(entry)[i]; }
-    const Field& field(const Entry& entry, std::size_t i = 0) const {
-        return transcript_.fields_of(entry)[i];
-    }
-
-private:
-    coppice::detail::DomSource<Json> source_;
-    coppice::detail::ReaderScratch scratch_;
-    Json document_;
-    Transcript transcript_;
-    std::string refused_;
-};
-
-using Reading = ReadingThrough<coppice::detail::DomCursor<Json>>;
-// An object with a member `twice` is one that repeats a key.
-using Repeating = ReadingThrough<support::RepeatingCursor<Json>>;
-
-Json twice(Json object) {
-    object["twice"] = 1;
-    return object;
-}
+using Reading = support::ReadingOf<coppice::OpenAiResponsesReader>;
+using Repeating = support::RepeatingOf<coppice::OpenAiResponsesReader>;
+using support::twice;
 
 // The builders of items.
 

@@ -48,7 +48,7 @@ TEST_CASE("B106: in every dialect a ceiling that cannot be met is one pass that 
         const Pruned p = pruned(document, pipeline);
         CHECK(in.fates(p) == "sss");
         CHECK(p.report.under_target == false);
-        CHECK(p.report.ceiling_why == "only what cannot be cleared is left");
+        CHECK_FALSE(p.report.ceiling_why.empty());
         const Pruned again = pruned(p.after, pipeline);
         CHECK(again.unchanged());
         CHECK(again.report.under_target == false);
@@ -66,7 +66,7 @@ TEST_CASE("B107: a newest turn above the ceiling is kept by the floor") {
 
 TEST_CASE("B107: in every dialect a newest turn above the ceiling is kept by the floor") {
     in_every_dialect([](const Spelling& in) {
-        const Pruned p = pruned(in.session(texts_of({9000, 300'000, 300'000})),
+        const Pruned p = pruned(in.session(texts_of({9000, 70'000, 70'000})),
                                 coppice::Pipeline<coppice::Ceiling<coppice::Size{120'000}, 2>>{});
         CHECK(in.fates(p) == "s--");
         CHECK(p.report.under_target == false);
@@ -134,12 +134,12 @@ TEST_CASE("B110: a declared ceiling is enforced to the byte") {
 }
 
 TEST_CASE("B110: in every dialect a declared ceiling is enforced to the byte") {
-    std::vector<std::size_t> sizes(25, 3000);
-    sizes.resize(30, 100'000);
+    std::vector<std::size_t> sizes(10, 3000);
+    sizes.resize(13, 70'000);
     in_every_dialect([&sizes](const Spelling& in) {
         const Ordered document = in.session(texts_of(sizes));
         const Pruned p = pruned(document, coppice::Pipeline<coppice::Ceiling<coppice::Size{120'000}, 2>>{});
-        CHECK(in.fates(p) == times(28, 's') + "--");
+        CHECK(in.fates(p) == times(11, 's') + "--");
         CHECK(p.report.under_target == false);
 
         // what is left after five are cleared, and one byte around it

@@ -147,7 +147,7 @@ TEST_CASE("B74: arguments that are JSON in a string stay that") {
         std::string lines;
         for (int i = 0; i < 900; ++i) { lines += R"(a \"b\"\n\\)"; }
         const PrunedText p = pruned_text(build(lines), clear_all);
-        const std::string stub = "[tool input cleared: " + std::to_string(900 * 8) + " characters; content]";
+        const std::string stub = "[tool input cleared: " + std::to_string(900 * 7) + " characters; content]";
         const bool only_the_span = p.out == build(stub);
         CHECK(only_the_span);
         const std::vector<Ordered> inputs = in.inputs(Ordered::parse(p.out));

@@ -27,7 +27,7 @@ inline TextBlock text_block_of(coppice::Dialect dialect) {
     switch (dialect) {
         case coppice::Dialect::anthropic: return {"text", {"cache_control"}};
         case coppice::Dialect::openai_chat: return {"text", {"cache_control", "prompt_cache_breakpoint"}};
-        case coppice::Dialect::openai_responses: return {"input_text", {"prompt_cache_breakpoint"}};
+        case coppice::Dialect::openai_responses: return {"input_text", {"cache_control", "prompt_cache_breakpoint"}};
         default: return {};
     }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <coppice/detail/hash.hpp>
-#include <coppice/detail/json_shape.hpp>
+#include <coppice/json_shape.hpp>
 
 #include <nlohmann/json.hpp>
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice {
 
 /// How a JSON text is built, valid or not.
 struct JsonShape {
@@ -36,4 +36,4 @@ inline JsonShape json_shape(std::string_view json) {
     return shape;
 }
 
-}  // namespace coppice::detail
+}  // namespace coppice

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <coppice/detail/json_shape.hpp>
+#include <coppice/json_shape.hpp>
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-using coppice::detail::json_shape;
+using coppice::json_shape;
 
 TEST_CASE("json_shape: depth counts arrays and objects alike") {
     CHECK(json_shape("").depth == 0);
