@@ -84,7 +84,9 @@ std::string_view read_as(SessionDialect dialect) {
 }  // namespace
 
 TEST_CASE("conformance: the same session in every shape gives the same plan") {
-    const coppice::Pipeline pipeline{coppice::SmallAging<20>{}, coppice::Dedup<>{}, coppice::KeepRecent<5>{},
+    // from a size on that every stub makes smaller: some providers have no outcome to say
+    const coppice::Pipeline pipeline{coppice::SmallAging<20, coppice::Size{400}>{}, coppice::Dedup<coppice::Size{400}>{},
+                                     coppice::KeepRecent<5>{},
                                      coppice::BulkyInputClear<3, coppice::Size{600}>{}};
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         CAPTURE(seed);

@@ -67,7 +67,7 @@ std::string why(const Json& body) { return found(body).why; }
 Json with_messages(Json messages) { return Json{{"messages", std::move(messages)}}; }
 
 constexpr const char* nothing_tells = "nothing that tells which provider this body is for";
-constexpr const char* no_messages = "no array of messages";
+constexpr const char* no_messages = "no list of messages, contents or input";
 constexpr const char* several = "histories of more than one provider's shape";
 
 const Json chat_asks = {

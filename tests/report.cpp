@@ -384,7 +384,7 @@ TEST_CASE("report of a batch: what is no request at all is refused alone") {
     CHECK(p.report.edits.size() == 3);
     CHECK(p.report.edits.back().request == 3);
     REQUIRE(p.report.warnings.size() == 1);
-    CHECK(p.report.warnings[0] == "2 of 4 requests stay as they are: no array of messages");
+    CHECK(p.report.warnings[0] == "2 of 4 requests stay as they are: no list of messages, contents or input");
 }
 
 TEST_CASE("report of a batch: nothing done says why and warns of nothing") {

@@ -31,8 +31,8 @@ inline constexpr std::string_view usage =
 #else
     "  --via dom                               default: dom; this build has no simdjson for wire\n"
 #endif
-    "  --cadence every-request|stepped:N       default: the preset's own\n"
-    "  --report FILE                           write what was done, as JSON; - is standard output\n"
+    "  --cadence every-request|stepped:N       default: the preset's own, whose size to begin at stays\n"
+    "  --report FILE                           write what was done, as JSON; - is standard output, if OUT is a file\n"
     "\n"
     "of recap, where --preset says whose texts and numbers:\n"
     "  --branch ID                             default: the session's active branch\n"

@@ -50,6 +50,12 @@ inline nlohmann::ordered_json report_json(const Options& options, const Outcome&
     auto out = nlohmann::ordered_json::object();
     for (auto item = json.begin(); item != json.end(); ++item) {
         out[item.key()] = item.value();
+        if (item.key() == "edits" && !outcome.lines.empty()) {
+            // the line of the log that a message came from
+            for (auto& edit : out["edits"]) {
+                edit["line"] = outcome.lines.at(edit["message"].get<std::size_t>());
+            }
+        }
         if (item.key() == "dialect") {
             out["preset"] = preset_name(options);
             out["bytes_in"] = outcome.bytes_in;
@@ -86,15 +92,15 @@ inline std::string table(const Options& options, const Outcome& outcome) {
         }
         fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n", place, detail::cell(edit.reason, 17),
                        detail::cell(edit.tool, 15), edit.bytes_before, edit.bytes_after,
-                       detail::line(edit.replacement));
+                       edit.replacement.empty() ? "(media removed)" : detail::line(edit.replacement));
     }
     out += '\n';
     for (const coppice::ReasonTotal& total : report.by_reason) {
         fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved\n", total.reason, total.count,
                        total.saved_bytes);
     }
-    fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved, {} of {} left\n", "all", report.edits.size(),
-                   report.saved_bytes, outcome.bytes_out, outcome.bytes_in);
+    fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved, {} of {} left, read as {}\n", "all",
+                   report.edits.size(), report.saved_bytes, outcome.bytes_out, outcome.bytes_in, report.dialect);
     if (report.under_target && !*report.under_target) {
         fmt::format_to(end(), "still above the ceiling: {}\n", report.ceiling_why);
     }

@@ -26,6 +26,7 @@ inline std::optional<Outcome> explain_log(const Options& options, std::string_vi
     outcome.bytes_in = coppice::measure_document(log->body).bytes;
     outcome.bytes_out = outcome.bytes_in - outcome.report.saved_bytes;
     outcome.lines = log->lines;
+    outcome.report.warnings.push_back("a log has no system prompt and no tools, so sizes are without them");
     outcome.report.warnings.insert(outcome.report.warnings.end(), log->notes.begin(), log->notes.end());
     return outcome;
 }

@@ -5,7 +5,6 @@
 #include <coppice/transcript.hpp>
 
 #include <array>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

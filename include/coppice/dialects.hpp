@@ -37,7 +37,7 @@ public:
         if (items_) { return Dialect::openai_responses; }
         const Dialect found = inside_ != Dialect::detect ? inside_ : around_;
         if (found == Dialect::detect) {
-            why = messages_ ? "nothing that tells which provider this body is for" : "no array of messages";
+            why = messages_ ? "nothing that tells which provider this body is for" : "no list of messages, contents or input";
         }
         return found;
     }

@@ -479,21 +479,32 @@ private:
                 // of several pieces, none is the one that they belong to
                 facts.images = result.part_count - media == 1 ? result.images : 0;
                 facts.others = part.kind == Part::Kind::other ? 1 : 0;
+                facts.error = part.own_outcome ? part.failed : result.error;
+                facts.outcome_known = part.own_outcome || result.outcome_known;
+                facts.first_line = facts.last_line = {};
                 if (facts.error) {
                     const bool text = part.kind == Part::Kind::text;
                     const std::string_view own = text ? decoded(part.text.text(), first_) : std::string_view();
                     facts.first_line = first_line(own);
                     facts.last_line = last_line(own);
                 }
-                piece.text_at = texts_.size();
-                append([&](std::string& out) { wording_.result(out, facts); });
-                piece.text_size = texts_.size() - piece.text_at;
-                piece.after = measure(text_of(piece)).serialised();
-                const bool shrinks = piece.after.bytes < size.bytes;
-                if (!shrinks || !allowed(entry, decision.fate, text_of(piece), assume_read)) {
-                    texts_.resize(piece.text_at);
-                    continue;
+                const auto word = [&] {
+                    piece.text_at = texts_.size();
+                    append([&](std::string& out) { wording_.result(out, facts); });
+                    piece.text_size = texts_.size() - piece.text_at;
+                    piece.after = measure(text_of(piece)).serialised();
+                    const bool fits = piece.after.bytes < size.bytes &&
+                                      allowed(entry, decision.fate, text_of(piece), assume_read);
+                    if (!fits) { texts_.resize(piece.text_at); }
+                    return fits;
+                };
+                bool fits = word();
+                if (!fits && facts.images > 0) {
+                    // or the next pruning would write it, when the media are gone
+                    facts.images = 0;
+                    fits = word();
                 }
+                if (!fits) { continue; }
                 worded = true;
             }
             decision.after += piece.after;
@@ -579,7 +590,8 @@ private:
                           .images = result.images,
                           .documents = result.documents,
                           .others = result.others,
-                          .error = result.error};
+                          .error = result.error,
+                          .outcome_known = result.outcome_known};
         if (!result.reference.empty()) { facts.reference = decoded(result.reference, reference_); }
         if (!result.error) { return facts; }
         for (const Part& part : transcript_->parts_of(result)) {

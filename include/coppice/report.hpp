@@ -20,7 +20,7 @@ struct EditRecord {
     std::string_view reason;  ///< name of the policy, which lives as long as the program
     std::string id;           ///< of the call
     std::string tool;
-    std::string replacement;       ///< the text that was written
+    std::string replacement;       ///< the text that was written; none where a list of media was emptied
     std::size_t bytes_before = 0;  ///< of the value: as it stood in the bytes; of a DOM, as compact JSON
     std::size_t bytes_after = 0;
 };

@@ -46,6 +46,8 @@ struct Part {
     Kind kind = Kind::text;
     bool plain = false;   ///< a text block with nothing but type, text and perhaps a cache mark
     bool bare = false;    ///< a string on its own, no block
+    bool own_outcome = false;   ///< of a piece: `failed` is for it alone
+    bool failed = false;
     std::uint8_t mark_key = 0;  ///< of `cache_mark`, in BlockSpelling::mark_keys
     MeasuredText text{};  ///< of a text part
     Node node{};          ///< the whole part; the string itself where it is bare; a list of media that may be emptied
@@ -78,6 +80,7 @@ struct Entry {
     Kind kind = Kind::opaque;
     Form form = Form::absent;        ///< of a result's content
     bool error = false;              ///< the result says that the call failed
+    bool outcome_known = true;       ///< otherwise nothing says whether it did
     bool immutable = false;          ///< the provider's rules forbid every change
     bool nested_cache_mark = false;  ///< a cache mark deeper than its parts
     bool stub = false;               ///< a result that is nothing but one of our own stubs

@@ -21,6 +21,7 @@ struct ResultFacts {
     std::size_t documents = 0;
     std::size_t others = 0;  ///< parts of a kind the dialect does not know
     bool error = false;
+    bool outcome_known = true;      ///< otherwise nothing says whether the call failed
     bool duplicate = false;         ///< a later result with the same content stays
     std::string_view first_line{};  ///< of a failed result
     std::string_view last_line{};
@@ -150,6 +151,7 @@ inline bool is_reference(std::string_view text, std::size_t limit) {
 ///     [tool result cleared: 9001 characters, ok; Read /src/main.c]
 ///     [tool result cleared: 412 characters, failed; Bash make; first line: cc1: error; last line: Error 1]
 ///     [tool result cleared: 9001 characters, ok, same as a later result; Read /src/main.c]
+///     [tool result cleared: 9001 characters; read_file /src/main.c]    where the provider has no flag for the outcome
 ///     [tool input cleared: 5120 characters; content]
 ///     [image cleared: mcp__browser__screenshot http://localhost:3000]
 ///
@@ -176,7 +178,7 @@ struct PlainWording {
         count(out, facts.images, "image");
         count(out, facts.documents, "document");
         count(out, facts.others, "other part");
-        out += facts.error ? ", failed" : ", ok";
+        if (facts.outcome_known || facts.error) { out += facts.error ? ", failed" : ", ok"; }
         if (facts.duplicate) { out += same_as_later; }
         const std::size_t before = out.size();
         out += "; ";
@@ -297,7 +299,7 @@ private:
         skip_count(scan, "image");
         skip_count(scan, "document");
         skip_count(scan, "other part");
-        if (!scan.try_literal(", failed")) { scan.literal(", ok"); }
+        if (!scan.try_literal(", failed")) { scan.try_literal(", ok"); }
         scan.try_literal(same_as_later);
         return scan.done() || (scan.ok() && scan.rest().substr(0, 2) == "; ");
     }

@@ -18,7 +18,6 @@ namespace {
 
 using coppice::Text;
 using coppice::detail::path_of_patch;
-using coppice::detail::says_failed;
 using Json = nlohmann::ordered_json;
 using support::body;
 using support::call;
@@ -93,49 +92,6 @@ TEST_CASE("patch: what is no patch has no path") {
     }
     // far behind the beginning it may be the content of a file
     CHECK(path("*** Begin Patch\n" + std::string(500, 'x') + "\n*** Update File: a\n").empty());
-}
-
-TEST_CASE("failure: an output says that it is one") {
-    for (const char* const output :
-         {"Error: no such file", "ERROR: x", "error", "Error", "error while reading", "\n\n  Error: x",
-          "Traceback (most recent call last):\n  File", "traceback (most recent call last)",
-          "fatal: not a git repository", "Fatal: x", "Exit code: 1\nx", "Exit code: 127", "exit code 2",
-          "exit code 2: x", "Exit code: -9", "Exit code: 1"}) {
-        CAPTURE(output);
-        CHECK(says_failed(output));
-    }
-}
-
-TEST_CASE("failure: what only looks like one is none") {
-    for (const char* const output : {"",
-                                     "\n\n",
-                                     "ok",
-                                     "errors: 0",
-                                     "error_log.txt",
-                                     "errored",
-                                     "Errors found: none",
-                                     "no error",
-                                     "fatality",
-                                     "fatal",
-                                     "Exit code: 0",
-                                     "exit code 0",
-                                     "Exit code: ",
-                                     "Exit code: none",
-                                     "Exit code 1 is documented",
-                                     "exit code: 1",
-                                     "0\nError: x",
-                                     "Traceback",
-                                     "[error]",
-                                     "\"error\"",
-                                     "Exit code: - none"}) {
-        CAPTURE(output);
-        CHECK_FALSE(says_failed(output));
-    }
-}
-
-TEST_CASE("failure: only the beginning of an output is looked at") {
-    CHECK_FALSE(says_failed(std::string(500, ' ') + "Error: x"));
-    CHECK(says_failed("Error: " + std::string(100'000, 'x')));
 }
 
 TEST_CASE("identity: a command of several words is joined") {

@@ -21,7 +21,9 @@ const Ordered none_yet = Ordered::object();
 std::size_t count(const Ordered& document, std::string_view word) {
     const std::string bytes = document.dump();
     std::size_t found = 0;
-    for (std::size_t at = bytes.find(word); at != std::string::npos; at = bytes.find(word, at + 1)) { ++found; }
+    for (std::size_t at = bytes.find(word); at != std::string::npos; at = bytes.find(word, at + 1)) {
+        ++found;
+    }
     return found;
 }
 
@@ -61,9 +63,10 @@ TEST_CASE("B28: no cache mark is added or doubled in Chat and Responses") {
         const char* type;
         const char* key;
     };
-    for (const Marked& marked : {Marked{Dialect::openai_chat, "text", "cache_control"},
-                                 Marked{Dialect::openai_chat, "text", "prompt_cache_breakpoint"},
-                                 Marked{Dialect::openai_responses, "input_text", "prompt_cache_breakpoint"}}) {
+    for (const Marked& marked :
+         {Marked{Dialect::openai_chat, "text", "cache_control"},
+          Marked{Dialect::openai_chat, "text", "prompt_cache_breakpoint"},
+          Marked{Dialect::openai_responses, "input_text", "prompt_cache_breakpoint"}}) {
         const Spelling in(marked.dialect);
         CAPTURE(in.name());
         CAPTURE(marked.key);
@@ -100,7 +103,7 @@ TEST_CASE("B28 B29: cache points of Bedrock stay where they stand") {
     Ordered expected = document;
     for (const std::string number : {"0", "2"}) {
         const auto place = in.contents(document).at(number == "0" ? 0 : 2);
-        expected[place][0]["text"] = cleared("9000 characters, ok; Read /src/" + number + ".c");
+        expected[place][0]["text"] = in.cleared("9000 characters, ok; Read /src/" + number + ".c");
     }
     const bool only_texts_changed = p.after.dump() == expected.dump();
     CHECK(only_texts_changed);
@@ -128,7 +131,8 @@ TEST_CASE("B29 B31: the mark on a cleared part of Chat and Responses moves with 
                 return document;
             };
             const Pruned p = pruned(build(std::string(9000, 'x')), clear_all);
-            const bool marked = p.after.dump() == build(cleared("9000 characters, ok; Read /src/0.c")).dump();
+            const bool marked =
+                p.after.dump() == build(in.cleared("9000 characters, ok; Read /src/0.c")).dump();
             CHECK(marked);
         }
     });
@@ -201,8 +205,8 @@ TEST_CASE("B33: in every dialect members keep their order also where one of them
             return in.body(messages);
         };
         const Ordered document = build(std::string(9000, 'c'), std::string(9000, 'r'));
-        const Ordered expected = build("[tool input cleared: 9000 characters; content]",
-                                       cleared("9000 characters, ok; x"));
+        const Ordered expected =
+            build("[tool input cleared: 9000 characters; content]", in.cleared("9000 characters, ok; x"));
         const bool forwards_kept = pruned(document, clear_all).after.dump() == expected.dump();
         CHECK(forwards_kept);
         const bool backwards_kept =

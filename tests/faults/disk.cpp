@@ -28,16 +28,8 @@ Spilling into(DiskSpillStore& store) {
     return Spilling{coppice::Spill<coppice::Size{50'000}, DiskSpillStore>{.store = &store}};
 }
 
-const std::vector<std::string> hostile_ids = {"../../x",
-                                              "/abs",
-                                              "..",
-                                              ".",
-                                              "",
-                                              std::string("a\0b", 3),
-                                              "a\r\nb",
-                                              "a\\b",
-                                              "con",
-                                              std::string(300, 'x')};
+const std::vector<std::string> hostile_ids = {
+    "../../x", "/abs", "..", ".", "", std::string("a\0b", 3), "a\r\nb", "a\\b", "con", std::string(300, 'x')};
 
 bool is_component(const std::string& name) {
     return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&

@@ -37,8 +37,7 @@ Ordered image_in(const Spelling& in, std::size_t size) {
         case Dialect::openai_chat: return Ordered{{"type", "image_url"}, {"image_url", {{"url", url}}}};
         case Dialect::openai_responses: return Ordered{{"type", "input_image"}, {"image_url", url}};
         case Dialect::gemini: return Ordered{{"inlineData", {{"mimeType", "image/png"}, {"data", data}}}};
-        case Dialect::bedrock:
-            return Ordered{{"image", {{"format", "png"}, {"source", {{"bytes", data}}}}}};
+        case Dialect::bedrock: return Ordered{{"image", {{"format", "png"}, {"source", {{"bytes", data}}}}}};
         default: return image(size);
     }
 }
@@ -136,7 +135,7 @@ TEST_CASE("B26: in every dialect a ceiling of one byte leaves the user's words a
         };
         const Pruned p = pruned(build(std::string(50'000, 'x')),
                                 coppice::Pipeline{coppice::Ceiling<coppice::Size{1}, 0>{}});
-        const bool only_result_changed = p.after == build(cleared("50000 characters, ok; Read"));
+        const bool only_result_changed = p.after == build(in.cleared("50000 characters, ok; Read"));
         CHECK(only_result_changed);
         CHECK(p.report.under_target == false);
         CHECK(p.report.ceiling_why == "only what cannot be cleared is left");
@@ -145,7 +144,8 @@ TEST_CASE("B26: in every dialect a ceiling of one byte leaves the user's words a
 
 TEST_CASE("B27: a compaction that holds nothing stays as it is") {
     Ordered messages = session_of_sizes({9000, 9000}).at("messages");
-    messages[3]["content"].insert(messages[3]["content"].begin(), Ordered{{"type", "compaction"}, {"content", ""}});
+    messages[3]["content"].insert(messages[3]["content"].begin(),
+                                  Ordered{{"type", "compaction"}, {"content", ""}});
     const Pruned block = pruned_alike(body(messages), clear_all);
     CHECK(fates(block) == "s-");
     CHECK(block_at(block.after, 3, 0) == Ordered{{"type", "compaction"}, {"content", ""}});

@@ -48,9 +48,10 @@ TEST_CASE("B59: in every dialect a failure still looks like one after clearing")
         // is_error, status and the key `error` are those that were there
         const bool only_text_changed =
             pruned(build(output), clear_all).after.dump() ==
-            build(cleared(std::to_string(output.size()) +
-                          " characters, failed; Bash make all; first line: Error: no such file; last line: make: "
-                          "*** Error 1"))
+            build(in.cleared(
+                      std::to_string(output.size()) +
+                      " characters, failed; Bash make all; first line: Error: no such file; last line: make: "
+                      "*** Error 1"))
                 .dump();
         CHECK(only_text_changed);
     });
@@ -168,33 +169,39 @@ TEST_CASE("B61: in every dialect what the provider runs and answers itself stays
         Ordered items = Ordered::array();
         switch (in.dialect()) {
             case Dialect::openai_chat:
-                items.push_back(Ordered{{"role", "assistant"},
-                                        {"content", big},
-                                        {"annotations", list(Ordered{{"type", "url_citation"}, {"title", big}})}});
+                items.push_back(
+                    Ordered{{"role", "assistant"},
+                            {"content", big},
+                            {"annotations", list(Ordered{{"type", "url_citation"}, {"title", big}})}});
                 break;
             case Dialect::openai_responses:
-                items = list(
-                    Ordered{{"type", "web_search_call"}, {"id", "ws"}, {"status", "completed"}},
-                    Ordered{{"type", "code_interpreter_call"},
-                            {"id", "ci"},
-                            {"code", big},
-                            {"outputs", list(Ordered{{"type", "logs"}, {"logs", big}})}},
-                    Ordered{{"type", "mcp_call"}, {"id", "m"}, {"name", "w"}, {"arguments", "{}"}, {"output", big}},
-                    Ordered{{"type", "image_generation_call"}, {"id", "ig"}, {"result", big}},
-                    Ordered{{"type", "tool_of_tomorrow_call"}, {"id", "tt"}, {"output", big}});
+                items = list(Ordered{{"type", "web_search_call"}, {"id", "ws"}, {"status", "completed"}},
+                             Ordered{{"type", "code_interpreter_call"},
+                                     {"id", "ci"},
+                                     {"code", big},
+                                     {"outputs", list(Ordered{{"type", "logs"}, {"logs", big}})}},
+                             Ordered{{"type", "mcp_call"},
+                                     {"id", "m"},
+                                     {"name", "w"},
+                                     {"arguments", "{}"},
+                                     {"output", big}},
+                             Ordered{{"type", "image_generation_call"}, {"id", "ig"}, {"result", big}},
+                             Ordered{{"type", "tool_of_tomorrow_call"}, {"id", "tt"}, {"output", big}});
                 break;
             case Dialect::gemini:
                 blocks = {Ordered{{"executableCode", {{"language", "PYTHON"}, {"code", big}}}},
                           Ordered{{"codeExecutionResult", {{"outcome", "OUTCOME_OK"}, {"output", big}}}}};
                 break;
             case Dialect::bedrock:
-                blocks = {
-                    Ordered{{"toolUse",
-                             {{"toolUseId", "s"}, {"name", "w"}, {"input", {{"content", big}}}, {"type", "server_tool_use"}}}},
-                    Ordered{{"toolResult",
-                             {{"toolUseId", "s"},
-                              {"type", "web_search_tool_result"},
-                              {"content", list(Ordered{{"text", big}})}}}}};
+                blocks = {Ordered{{"toolUse",
+                                   {{"toolUseId", "s"},
+                                    {"name", "w"},
+                                    {"input", {{"content", big}}},
+                                    {"type", "server_tool_use"}}}},
+                          Ordered{{"toolResult",
+                                   {{"toolUseId", "s"},
+                                    {"type", "web_search_tool_result"},
+                                    {"content", list(Ordered{{"text", big}})}}}}};
                 break;
             default:
                 blocks = {Ordered{{"type", "server_tool_use"},
@@ -219,7 +226,7 @@ TEST_CASE("B61: in every dialect what the provider runs and answers itself stays
         Ordered expected = document;
         for (const std::size_t i : {0U, 1U}) {
             expected[in.contents(document).at(i + (in.is(Dialect::bedrock) ? i : 0))] =
-                in.content(cleared("9000 characters, ok; Read /src/" + std::to_string(i) + ".c"));
+                in.content(in.cleared("9000 characters, ok; Read /src/" + std::to_string(i) + ".c"));
         }
         const bool only_results_changed = pruned_alike(document, clear_all).after.dump() == expected.dump();
         CHECK(only_results_changed);

@@ -123,7 +123,8 @@ TEST_CASE("B53: in every dialect old images without any text are clearable") {
 
 TEST_CASE("B54: in every dialect base64 in a text is text and moves into the store even when it is fresh") {
     in_every_dialect([](const Spelling& in) {
-        const std::string hit = "a.css: match: data:image/webp;base64," + std::string(90'000, 'Q') + "\nb.css: no";
+        const std::string hit =
+            "a.css: match: data:image/webp;base64," + std::string(90'000, 'Q') + "\nb.css: no";
         Ordered messages = list(in.user("start"));
         in.add_pair(messages, {"t1"}, hit);
         const Ordered fresh = in.body(messages);
@@ -174,7 +175,7 @@ TEST_CASE("B56: in every dialect results of nothing but documents have a size") 
         CHECK(in.fates(p) == times(8, 's'));
         const std::size_t size = media(in, 20'000, 'a', true).dump().size();
         CHECK(in.text(p.after, 0) ==
-              cleared(std::to_string(size) + " characters, 1 document, ok; Read /src/0.c"));
+              in.cleared(std::to_string(size) + " characters, 1 document, ok; Read /src/0.c"));
     });
 }
 
@@ -190,9 +191,9 @@ TEST_CASE("B57: in every dialect a small text survives when the picture beside i
         set_media(in, document, 0, R"({"chart_id":7})", list(media(in, 100'000)));
         const Pruned p = pruned(document, clear_all);
         Ordered expected = document;
-        set_media(in, expected, 0, R"({"chart_id":7})",
-                  in.is(Dialect::gemini) ? Ordered::array()
-                                         : list(words(in, "[image cleared: Read /src/0.c]")));
+        set_media(
+            in, expected, 0, R"({"chart_id":7})",
+            in.is(Dialect::gemini) ? Ordered::array() : list(words(in, "[image cleared: Read /src/0.c]")));
         const bool only_picture_gone = p.after.dump() == expected.dump();
         CHECK(only_picture_gone);
     });

@@ -44,9 +44,10 @@ TEST_CASE("B01: in every dialect a ceiling between a call and its result leaves 
             return in.body(messages);
         };
         const Ordered document = build(std::string(9000, 'x'));
-        const Pruned p = pruned(
-            document, coppice::Pipeline{coppice::Ceiling<>{.target = document.dump().size() - 100, .keep = 0}});
-        const bool one_cleared = p.after == build(cleared("9000 characters, ok; Read"));
+        const Pruned p =
+            pruned(document,
+                   coppice::Pipeline{coppice::Ceiling<>{.target = document.dump().size() - 100, .keep = 0}});
+        const bool one_cleared = p.after == build(in.cleared("9000 characters, ok; Read"));
         CHECK(one_cleared);
     });
 }
@@ -79,7 +80,7 @@ TEST_CASE("B03: in every dialect text beside a result stays with its place when 
             return in.body(messages);
         };
         const bool text_stays = pruned(build(std::string(9000, 'z')), clear_all).after.dump() ==
-                                build(cleared("9000 characters, ok; Read")).dump();
+                                build(in.cleared("9000 characters, ok; Read")).dump();
         CHECK(text_stays);
     });
 }
@@ -175,12 +176,13 @@ TEST_CASE("B07: in every dialect parallel results stay in their order when one o
             return in.body(messages);
         };
         const bool only_one_changed = pruned(build(std::string(90'000, 'b')), clear_all).after.dump() ==
-                                      build(cleared("90000 characters, ok; B")).dump();
+                                      build(in.cleared("90000 characters, ok; B")).dump();
         CHECK(only_one_changed);
     });
 }
 
 TEST_CASE("B09: as many responses as calls are left in Gemini where equal ones without an id collapse") {
+    const Spelling in(Dialect::gemini);
     for (const bool snake_case : {false, true}) {
         CAPTURE(snake_case);
         const char* const call_key = snake_case ? "function_call" : "functionCall";
@@ -194,18 +196,19 @@ TEST_CASE("B09: as many responses as calls are left in Gemini where equal ones w
                 calls.emplace_back()[call_key] = std::move(call);
                 responses.emplace_back()[response_key] = std::move(response);
             }
-            return Ordered{{"contents", list(Ordered{{"role", "user"}, {"parts", list(Ordered{{"text", "start"}})}},
-                                             Ordered{{"role", "model"}, {"parts", std::move(calls)}},
-                                             Ordered{{"role", "user"}, {"parts", std::move(responses)}},
-                                             Ordered{{"role", "model"}, {"parts", list(Ordered{{"text", "done"}})}})}};
+            return Ordered{
+                {"contents", list(Ordered{{"role", "user"}, {"parts", list(Ordered{{"text", "start"}})}},
+                                  Ordered{{"role", "model"}, {"parts", std::move(calls)}},
+                                  Ordered{{"role", "user"}, {"parts", std::move(responses)}},
+                                  Ordered{{"role", "model"}, {"parts", list(Ordered{{"text", "done"}})}})}};
         };
         const std::string big(8000, 'X');
         const Pruned p = pruned(build(big, big), coppice::Pipeline<coppice::Dedup<>>{});
         const bool one_collapsed =
-            p.after == build(cleared("8000 characters, ok, same as a later result; ls"), big);
+            p.after == build(in.cleared("8000 characters, ok, same as a later result; ls"), big);
         CHECK(one_collapsed);
         CHECK(p.report.unpaired_results == 0);
-        const std::string stub = cleared("8000 characters, ok; ls");
+        const std::string stub = in.cleared("8000 characters, ok; ls");
         const bool both_cleared = pruned(build(big, big), clear_all).after == build(stub, stub);
         CHECK(both_cleared);
     }
@@ -252,14 +255,14 @@ TEST_CASE("B13: an approval that Responses ask for keeps its arguments before an
                                    {"arguments", Ordered{{"content", std::string(9000, 'c')}}.dump()}});
         if (answered) {
             in.add_pair(messages, {"c2"}, std::string(9000, 'y'));
-            messages.push_back(Ordered{
-                {"type", "mcp_approval_response"}, {"approval_request_id", "a1"}, {"approve", true}});
+            messages.push_back(
+                Ordered{{"type", "mcp_approval_response"}, {"approval_request_id", "a1"}, {"approve", true}});
         }
         messages.push_back(in.assistant("done"));
         const Pruned p = pruned(in.body(messages), clear_all);
         Ordered expected = p.before;
-        expected["input"][2]["output"] = cleared("9000 characters, ok; Read");
-        if (answered) { expected["input"][5]["output"] = cleared("9000 characters, ok; Read"); }
+        expected["input"][2]["output"] = in.cleared("9000 characters, ok; Read");
+        if (answered) { expected["input"][5]["output"] = in.cleared("9000 characters, ok; Read"); }
         const bool only_outputs_changed = p.after.dump() == expected.dump();
         CHECK(only_outputs_changed);
     }

@@ -7,17 +7,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace support;
-
-namespace {
-
-const Ordered none_yet = Ordered::object();
-
-}  // namespace
 
 TEST_CASE("B114: planning never changes the document and pruning changes no copy of it") {
     const Ordered document = session_of_sizes(std::vector<std::size_t>(8, 6000));
@@ -79,7 +74,8 @@ TEST_CASE("B115: in every dialect outputs that must survive do, under a ceiling 
     in_every_dialect([&pipeline](const Spelling& in) {
         Ordered messages = list(in.user("start"));
         for (const std::string tool : {"skill", "Skill", "todoread", "TodoWrite", "mcp__x__skill", "Read"}) {
-            in.add_pair(messages, {"id_" + tool, tool, Ordered{{"content", filler(0, 3000)}}}, filler(1, 9000));
+            in.add_pair(messages, {"id_" + tool, tool, Ordered{{"content", filler(0, 3000)}}},
+                        filler(1, 9000));
         }
         messages.push_back(in.assistant("done"));
         const Pruned p = pruned(in.body(messages), pipeline);

@@ -20,7 +20,9 @@ const Ordered none_yet = Ordered::object();
 // Gives the newest turn of the model, which may be empty so far, the reasoning that came before it.
 void add_reasoning(const Spelling& in, Ordered& messages, const std::string& signature) {
     Ordered& turn = messages.back();
-    const auto put_first = [](Ordered& blocks, Ordered block) { blocks.insert(blocks.begin(), std::move(block)); };
+    const auto put_first = [](Ordered& blocks, Ordered block) {
+        blocks.insert(blocks.begin(), std::move(block));
+    };
     switch (in.dialect()) {
         case Dialect::openai_chat:
             turn["reasoning_content"] = "hm";
@@ -38,8 +40,9 @@ void add_reasoning(const Spelling& in, Ordered& messages, const std::string& sig
             break;
         case Dialect::bedrock:
             put_first(turn["content"], Ordered{{"reasoningContent", {{"redactedContent", signature}}}});
-            put_first(turn["content"],
-                      Ordered{{"reasoningContent", {{"reasoningText", {{"text", ""}, {"signature", signature}}}}}});
+            put_first(
+                turn["content"],
+                Ordered{{"reasoningContent", {{"reasoningText", {{"text", ""}, {"signature", signature}}}}}});
             break;
         default:
             put_first(turn["content"], Ordered{{"type", "redacted_thinking"}, {"data", signature}});
@@ -108,7 +111,7 @@ TEST_CASE("B17 B19: in every dialect no reasoning is ever removed and no message
             return in.body(messages);
         };
         const bool only_read_result_changed = pruned(build(std::string(9000, 'x')), clear_all).after.dump() ==
-                                              build(cleared("9000 characters, ok; Read")).dump();
+                                              build(in.cleared("9000 characters, ok; Read")).dump();
         CHECK(only_read_result_changed);
     });
 }
@@ -134,17 +137,18 @@ TEST_CASE("B18: in every dialect a blank signature comes out as blank as it went
             return in.body(messages);
         };
         const bool still_blank = pruned_alike(build(std::string(9000, 'x')), clear_all).after.dump() ==
-                                 build(cleared("9000 characters, ok; Read")).dump();
+                                 build(in.cleared("9000 characters, ok; Read")).dump();
         CHECK(still_blank);
     });
 }
 
 TEST_CASE("B21: nothing comes between a reasoning item of Responses and the call that follows it") {
-    const auto build = [](const std::string& content, const std::string& output) {
-        const Spelling in(Dialect::openai_responses);
+    const Spelling in(Dialect::openai_responses);
+    const auto build = [&in](const std::string& content, const std::string& output) {
         Ordered messages = list(in.user("start"));
         for (const std::string number : {"1", "2"}) {
-            messages.push_back(Ordered{{"type", "reasoning"}, {"id", "rs" + number}, {"summary", Ordered::array()}});
+            messages.push_back(
+                Ordered{{"type", "reasoning"}, {"id", "rs" + number}, {"summary", Ordered::array()}});
             messages.push_back(Ordered{{"type", "function_call"},
                                        {"id", "fc" + number},
                                        {"call_id", "c" + number},
@@ -158,7 +162,8 @@ TEST_CASE("B21: nothing comes between a reasoning item of Responses and the call
     };
     const bool only_values_changed =
         pruned(build(std::string(9000, 'c'), std::string(9000, 'o')), clear_all).after.dump() ==
-        build("[tool input cleared: 9000 characters; content]", cleared("9000 characters, ok; w a")).dump();
+        build("[tool input cleared: 9000 characters; content]", in.cleared("9000 characters, ok; w a"))
+            .dump();
     CHECK(only_values_changed);
 }
 
@@ -198,7 +203,7 @@ TEST_CASE("B23: in every dialect encrypted payloads are whole and count towards 
         const coppice::Pipeline pipeline{coppice::Spill<>{.store = &store}, coppice::Dedup<>{},
                                          coppice::Ceiling<>{.keep = 0}};
         const Pruned p = pruned(build(filler(0, 9000)), pipeline);
-        const bool payloads_whole = p.after.dump() == build(cleared("9000 characters, ok; Read")).dump();
+        const bool payloads_whole = p.after.dump() == build(in.cleared("9000 characters, ok; Read")).dump();
         CHECK(payloads_whole);
         CHECK(p.report.under_target == false);
         CHECK(store.size() == 0);

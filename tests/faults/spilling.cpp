@@ -14,12 +14,6 @@
 
 using namespace support;
 
-namespace {
-
-using namespace std::string_literals;
-
-}  // namespace
-
 TEST_CASE("B88: one result that could not be stored takes no place from the others") {
     struct FirstThreeFail {
         coppice::MemorySpillStore memory;

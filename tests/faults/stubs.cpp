@@ -50,12 +50,12 @@ TEST_CASE("B36: in every dialect a stub is not summarised again when the session
         document[in.list_key()].push_back(in.assistant("done"));
         const Pruned again = pruned(document, pipeline);
         CHECK(in.fates(again) == times(15, '-') + times(10, 's') + "-----");
-        CHECK(in.text(again.after, 0) == cleared("6001 characters, ok; Read /src/0.c"));
+        CHECK(in.text(again.after, 0) == in.cleared("6001 characters, ok; Read /src/0.c"));
         // a text that goes on after the words of a stub is content, and ages as such
-        const std::string forged = cleared("5 characters, ok") + "\n" + filler(0, 5000);
+        const std::string forged = in.cleared("5 characters, ok") + "\n" + filler(0, 5000);
         const Pruned aged = pruned(in.session({forged}), clear_all);
         CHECK(in.text(aged.after, 0) ==
-              cleared(std::to_string(forged.size()) + " characters, ok; Read /src/0.c"));
+              in.cleared(std::to_string(forged.size()) + " characters, ok; Read /src/0.c"));
     });
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("B43: in every dialect a result that holds JSON is replaced whole and 
     in_every_dialect([&json](const Spelling& in) {
         const Pruned p = pruned(in.session({json}), clear_all);
         CHECK(in.text(p.after, 0) ==
-              cleared(std::to_string(json.size()) + " characters, ok; Read /src/0.c"));
+              in.cleared(std::to_string(json.size()) + " characters, ok; Read /src/0.c"));
     });
 }
 
@@ -119,7 +119,8 @@ TEST_CASE("B46: in every dialect inputs without a bulky field are inputs left al
     in_every_dialect([&pipeline](const Spelling& in) {
         Ordered messages = list(in.user("start"));
         for (std::size_t i = 0; i < 80; ++i) {
-            in.add_pair(messages, {"c" + std::to_string(i), "Bash", Ordered{{"command", "c"}}}, filler(i, 6000));
+            in.add_pair(messages, {"c" + std::to_string(i), "Bash", Ordered{{"command", "c"}}},
+                        filler(i, 6000));
         }
         messages.push_back(in.assistant("done"));
         const Pruned aged = pruned(in.body(messages), pipeline);
@@ -232,11 +233,12 @@ TEST_CASE("B99: in every dialect the freshest read of a file in use stays") {
                         filler(turn == 9 ? 9 : 1, 6000));
         }
         for (std::size_t i = 0; i < 40; ++i) {
-            in.add_pair(messages, {"p" + std::to_string(i), "Bash", Ordered{{"command", "t"}}}, filler(i, 1000));
+            in.add_pair(messages, {"p" + std::to_string(i), "Bash", Ordered{{"command", "t"}}},
+                        filler(i, 1000));
         }
         messages.push_back(in.assistant("done"));
         const Pruned p = pruned(in.body(messages), pipeline);
-        const std::string stub = cleared("6000 characters, ok; Read /a.c");
+        const std::string stub = in.cleared("6000 characters, ok; Read /a.c");
         CHECK(in.text(p.after, 0) == stub);
         CHECK(in.text(p.after, 1) == stub);
         CHECK(in.fates(p)[2] == '-');

@@ -24,7 +24,8 @@ bool is_printable(const std::string& words) {
 }
 
 // Bytes that are no UTF-8: alone, cut off, longer than needed, half a surrogate pair.
-const std::vector<std::string> no_text = {"\xFF", "\xE5", "\xC0\xAF", "\xED\xA0\xBD\xED\xB8\x80", "\xF0\x9F\x98"};
+const std::vector<std::string> no_text = {"\xFF", "\xE5", "\xC0\xAF", "\xED\xA0\xBD\xED\xB8\x80",
+                                          "\xF0\x9F\x98"};
 
 }  // namespace
 
@@ -59,12 +60,14 @@ TEST_CASE("B63 B64: in every dialect no character is cut in two in a preview or 
             for (std::size_t shift = 0; shift <= 8; ++shift) {
                 CAPTURE(shift);
                 const std::string content = "Error: " + std::string(1800 - 11 + shift, 'a') + wide +
-                                            std::string(50'000, 'm') + wide + std::string(1200 - 4 + shift, 'b');
+                                            std::string(50'000, 'm') + wide +
+                                            std::string(1200 - 4 + shift, 'b');
                 Ordered messages = list(in.user("start"));
-                in.add_pair(messages,
-                            {"t1", "Read",
-                             Ordered{{"file_path", std::string(50 + shift, 'p') + wide + std::string(90, 'q')}}},
-                            content, true);
+                in.add_pair(
+                    messages,
+                    {"t1", "Read",
+                     Ordered{{"file_path", std::string(50 + shift, 'p') + wide + std::string(90, 'q')}}},
+                    content, true);
                 messages.push_back(in.assistant("done"));
                 const Pruned preview = pruned_alike(in.body(messages), spilling);
                 REQUIRE(in.fates(preview) == "p");
@@ -148,8 +151,9 @@ TEST_CASE("B73: tags that nothing ends and openers without number take no stack"
     const std::string opener = "<openswarm_platform_note ";
     std::string many;
     for (int i = 0; i < 20'000; ++i) { many += opener; }
-    for (const std::string& hostile : {opener + std::string(200'000, 'a') + ">", many, opener + std::string(200'000, ' '),
-                                       std::string(200'000, '<'), "</" + std::string(200'000, '/') + opener}) {
+    for (const std::string& hostile :
+         {opener + std::string(200'000, 'a') + ">", many, opener + std::string(200'000, ' '),
+          std::string(200'000, '<'), "</" + std::string(200'000, '/') + opener}) {
         for (const coppice::Defuse way : {coppice::Defuse::quoted, coppice::Defuse::entity}) {
             coppice::FenceTags as = tags;
             as.defuse = way;

@@ -342,8 +342,8 @@ private:
     Random random_;
 };
 
-inline std::size_t mutate(coppice::Dialect dialect, std::uint8_t* data, std::size_t size, std::size_t max_size,
-                          unsigned seed) {
+inline std::size_t mutate(coppice::Dialect dialect, std::uint8_t* data, std::size_t size,
+                          std::size_t max_size, unsigned seed) {
     Random random(seed);
     if (size == 0 || max_size < 2 || random.below(3) == 0) { return LLVMFuzzerMutate(data, size, max_size); }
     Mutator mutator(dialect, std::string(reinterpret_cast<const char*>(data) + 1, size - 1), random);

@@ -167,7 +167,8 @@ private:
             case Dialect::openai_chat:
                 return route.of_call() ? role == "assistant" : role == "tool" || role == "function";
             case Dialect::gemini:
-                return route.of_call() ? role == "model" : role == "user" || role == "function" || role.empty();
+                return route.of_call() ? role == "model"
+                                       : role == "user" || role == "function" || role.empty();
             case Dialect::openai_responses: {
                 const std::string type = word(message, "type");
                 if (route.of_call()) { return type == "function_call"; }
@@ -218,7 +219,8 @@ private:
     }
 
     static bool is_number(std::string_view step) {
-        return !step.empty() && step.size() < 10 && step.find_first_not_of("0123456789") == std::string_view::npos;
+        return !step.empty() && step.size() < 10 &&
+               step.find_first_not_of("0123456789") == std::string_view::npos;
     }
     static std::size_t number(std::string_view digits) {
         std::size_t value = 0;

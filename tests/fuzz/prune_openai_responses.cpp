@@ -2,7 +2,8 @@
 // Pruning of bodies in the shape of OpenAI Responses.
 //
 //     CXX=clang++ cmake -B build/fuzz && cmake --build build/fuzz --target coppice_fuzz_prune_openai_responses
-//     mkdir -p finds && build/fuzz/tests/fuzz/coppice_fuzz_prune_openai_responses -max_len=4096 -timeout=20 finds tests/fuzz/seeds/prune_openai_responses
+//     mkdir -p finds && cp tests/fuzz/seeds/prune_openai_responses/* finds
+//     build/fuzz/tests/fuzz/coppice_fuzz_prune_openai_responses -max_len=4096 -timeout=20 finds
 //
 // `replay.cpp` runs the seeds without libFuzzer.
 #include "mutate.hpp"

@@ -61,34 +61,77 @@ inline constexpr std::array<Words, 16> numbers = {
 };
 // of all dialects and all inputs, as they stand between quotes
 inline constexpr std::array<Words, 25> keys = {
-    "type",    "text",      "content",       "id",        "name",      "role",       "messages",
-    "system",  "data",      "old_string",    "new_string", "new_str",  "edits",      "path",
-    "command", "signature", "params",        "body",      "requests",  "t\\u0065xt", "\\u0063ontent",
-    "a",       "",          "a/b~c",         "a#/b",
+    "type",       "text",       "content",       "id",    "name", "role",    "messages",  "system", "data",
+    "old_string", "new_string", "new_str",       "edits", "path", "command", "signature", "params", "body",
+    "requests",   "t\\u0065xt", "\\u0063ontent", "a",     "",     "a/b~c",   "a#/b",
 };
 inline constexpr std::array<Words, 12> anthropic_keys = {
-    "input",   "tool_use_id", "is_error",    "cache_control",     "source",     "caller",
+    "input",     "tool_use_id", "is_error",   "cache_control",     "source",    "caller",
     "file_path", "description", "tool_calls", "encrypted_content", "citations", "tool_name",
 };
 inline constexpr std::array<Words, 15> openai_chat_keys = {
-    "tool_calls",        "tool_call_id",      "tool_name",     "function",
-    "arguments",         "function_call",     "custom",        "input",
-    "cache_control",     "reasoning_content", "refusal",       "prompt_cache_breakpoint",
-    "reasoning_details", "images",            "\\u0061rguments",
+    "tool_calls",
+    "tool_call_id",
+    "tool_name",
+    "function",
+    "arguments",
+    "function_call",
+    "custom",
+    "input",
+    "cache_control",
+    "reasoning_content",
+    "refusal",
+    "prompt_cache_breakpoint",
+    "reasoning_details",
+    "images",
+    "\\u0061rguments",
 };
 inline constexpr std::array<Words, 20> openai_responses_keys = {
-    "input",  "output",  "call_id", "arguments", "stdout",  "stderr",            "outcome",
-    "status", "success", "action",  "commands",  "caller",  "encrypted_content", "prompt_cache_breakpoint",
-    "summary", "operation", "exit_code", "previous_response_id", "max_output_length", "\\u006futput",
+    "input",
+    "output",
+    "call_id",
+    "arguments",
+    "stdout",
+    "stderr",
+    "outcome",
+    "status",
+    "success",
+    "action",
+    "commands",
+    "caller",
+    "encrypted_content",
+    "prompt_cache_breakpoint",
+    "summary",
+    "operation",
+    "exit_code",
+    "previous_response_id",
+    "max_output_length",
+    "\\u006futput",
 };
 inline constexpr std::array<Words, 20> gemini_keys = {
-    "contents",      "parts",           "functionCall",    "function_call", "functionResponse",
-    "function_response", "args",        "response",        "output",        "error",
-    "result",        "inlineData",      "inline_data",     "thought",       "thoughtSignature",
-    "thought_signature", "$ref",        "executableCode",  "request",       "p\\u0061rts",
+    "contents",
+    "parts",
+    "functionCall",
+    "function_call",
+    "functionResponse",
+    "function_response",
+    "args",
+    "response",
+    "output",
+    "error",
+    "result",
+    "inlineData",
+    "inline_data",
+    "thought",
+    "thoughtSignature",
+    "thought_signature",
+    "$ref",
+    "executableCode",
+    "request",
+    "p\\u0061rts",
 };
 inline constexpr std::array<Words, 14> bedrock_keys = {
-    "toolUse", "toolResult", "toolUseId",        "input",     "status",       "json",  "image",
+    "toolUse",  "toolResult", "toolUseId",        "input",      "status",       "json",  "image",
     "document", "cachePoint", "reasoningContent", "toolConfig", "guardContent", "video", "modelInput",
 };
 
@@ -289,18 +332,18 @@ public:
 
 private:
     std::string anthropic() {
-        std::string out = R"({"role":"assistant","content":[{"type":"tool_use","id":")" + id_ + R"(","name":")" +
-                          tool_ + R"(","input":)" + input_ + "}]},";
-        out += R"({"role":"user","content":[{"type":"tool_result","tool_use_id":")" + id_ + R"(","content":)" +
-               content(R"({"type":"text","text":")");
+        std::string out = R"({"role":"assistant","content":[{"type":"tool_use","id":")" + id_ +
+                          R"(","name":")" + tool_ + R"(","input":)" + input_ + "}]},";
+        out += R"({"role":"user","content":[{"type":"tool_result","tool_use_id":")" + id_ +
+               R"(","content":)" + content(R"({"type":"text","text":")");
         if (failed_) { out += R"(,"is_error":true)"; }
         return out + "}]}";
     }
 
     std::string chat() {
         const std::string id = random_.below(4) == 0 ? "" : R"("id":")" + id_ + "\",";
-        std::string out = R"({"role":"assistant","content":null,"tool_calls":[{)" + id + R"("function":{"name":")" +
-                          tool_ + R"(","arguments":)" + packed() + "}}]},";
+        std::string out = R"({"role":"assistant","content":null,"tool_calls":[{)" + id +
+                          R"("function":{"name":")" + tool_ + R"(","arguments":)" + packed() + "}}]},";
         out += R"({"role":"tool",)";
         out += id.empty() ? R"("tool_name":")" + tool_ : R"("tool_call_id":")" + id_;
         return out + R"(","content":)" + content(R"({"type":"text","text":")") + "}";
@@ -309,12 +352,13 @@ private:
     std::string responses() {
         const std::string call_id = R"("call_id":")" + id_ + "\",";
         if (random_.below(3) == 0) {
-            return R"({"type":"shell_call",)" + call_id + R"("action":{"commands":["ls"]}},{"type":"shell_call_output",)" +
-                   call_id + R"("output":[{"stdout":")" + said_ + R"(","stderr":")" + said_ +
+            return R"({"type":"shell_call",)" + call_id +
+                   R"("action":{"commands":["ls"]}},{"type":"shell_call_output",)" + call_id +
+                   R"("output":[{"stdout":")" + said_ + R"(","stderr":")" + said_ +
                    R"(","outcome":{"type":"exit","exit_code":)" + (failed_ ? "1" : "0") + "}}]}";
         }
-        return R"({"type":"function_call",)" + call_id + R"("name":")" + tool_ + R"(","arguments":)" + packed() +
-               R"(},{"type":"function_call_output",)" + call_id + R"("output":)" +
+        return R"({"type":"function_call",)" + call_id + R"("name":")" + tool_ + R"(","arguments":)" +
+               packed() + R"(},{"type":"function_call_output",)" + call_id + R"("output":)" +
                content(R"({"type":"input_text","text":")") + "}";
     }
 
@@ -336,10 +380,10 @@ private:
     }
 
     std::string bedrock() {
-        std::string out = R"({"role":"assistant","content":[{"toolUse":{"toolUseId":")" + id_ + R"(","name":")" +
-                          tool_ + R"(","input":)" + input_ + "}}]},";
-        out += R"({"role":"user","content":[{"toolResult":{"toolUseId":")" + id_ + R"(","content":[{"text":")" +
-               said_ + "\"}";
+        std::string out = R"({"role":"assistant","content":[{"toolUse":{"toolUseId":")" + id_ +
+                          R"(","name":")" + tool_ + R"(","input":)" + input_ + "}}]},";
+        out += R"({"role":"user","content":[{"toolResult":{"toolUseId":")" + id_ +
+               R"(","content":[{"text":")" + said_ + "\"}";
         if (random_.below(3) == 0) { out.append(",").append(random_.one_of(words::bedrock_pieces)); }
         out += "]";
         if (failed_) { out += R"(,"status":"error")"; }
@@ -348,7 +392,8 @@ private:
 
     std::string answer() const {
         switch (dialect_) {
-            case coppice::Dialect::openai_responses: return R"({"type":"message","role":"assistant","content":"ok"})";
+            case coppice::Dialect::openai_responses:
+                return R"({"type":"message","role":"assistant","content":"ok"})";
             case coppice::Dialect::gemini: return R"({"role":"model","parts":[{"text":"ok"}]})";
             case coppice::Dialect::bedrock: return R"({"role":"assistant","content":[{"text":"ok"}]})";
             default: return R"({"role":"assistant","content":"ok"})";

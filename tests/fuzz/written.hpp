@@ -27,7 +27,8 @@ inline TextBlock text_block_of(coppice::Dialect dialect) {
     switch (dialect) {
         case coppice::Dialect::anthropic: return {"text", {"cache_control"}};
         case coppice::Dialect::openai_chat: return {"text", {"cache_control", "prompt_cache_breakpoint"}};
-        case coppice::Dialect::openai_responses: return {"input_text", {"cache_control", "prompt_cache_breakpoint"}};
+        case coppice::Dialect::openai_responses:
+            return {"input_text", {"cache_control", "prompt_cache_breakpoint"}};
         default: return {};
     }
 }
@@ -36,14 +37,18 @@ inline bool is_mark(const TextBlock& block, std::string_view name) {
     return !name.empty() && std::find(block.marks.begin(), block.marks.end(), name) != block.marks.end();
 }
 
-/// Cache marks in a value, at any depth.
-inline std::size_t count_marks(const JsonText& json, std::size_t index, const TextBlock& block) {
-    std::size_t count = 0;
+/// Cache marks in a value, at any depth, by their names.
+inline std::array<std::size_t, 2> count_marks(const JsonText& json, std::size_t index,
+                                              const TextBlock& block) {
+    std::array<std::size_t, 2> counts{};
     for (std::size_t i = index + 1; i < json.values()[index].past; ++i) {
         const Span key = json.values()[i].key;
-        count += key.size() > 0 && is_mark(block, json.decoded(key));
+        const std::string name = key.size() > 0 ? json.decoded(key) : std::string();
+        for (std::size_t k = 0; k < counts.size(); ++k) {
+            counts[k] += !name.empty() && name == block.marks[k];
+        }
     }
-    return count;
+    return counts;
 }
 
 /// A text block says what the record says, and nothing but that and the cache mark that was there.
@@ -102,7 +107,9 @@ inline void require_written(const JsonText& before, std::string_view in, const J
     if (now.type == Type::string) {
         require(now.text == replacement, "the string that was written");
         if (old.index == nowhere) { return; }
-        require(count_marks(before, old.index, text_block_of(now.route->dialect)) == 0, "no cache mark is lost");
+        const TextBlock marked = text_block_of(now.route->dialect);
+        const std::array<std::size_t, 2> none{};
+        require(count_marks(before, old.index, marked) == none, "no cache mark is lost");
         return;
     }
     const TextBlock block = text_block_of(now.route->dialect);
@@ -133,8 +140,8 @@ inline std::vector<std::string> texts_of(const JsonText& json, std::size_t conte
     const auto add = [&](std::size_t part) {
         const std::size_t type = json.member_of_type(part, "type", Type::string);
         const std::size_t text = json.member_of_type(part, "text", Type::string);
-        const bool typed = block.type.empty() || (type != nowhere &&
-                                                  json.decoded(json.values()[type].span) == block.type);
+        const bool typed =
+            block.type.empty() || (type != nowhere && json.decoded(json.values()[type].span) == block.type);
         texts.push_back(typed && text != nowhere ? json.exact(json.values()[text].span) : std::string());
     };
     switch (json.values()[content].type) {

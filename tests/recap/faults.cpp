@@ -97,6 +97,25 @@ bool looks_like_a_call(std::string_view text) {
 
 }  // namespace
 
+TEST_CASE("B27: without anything visible there is no recap, not even a fence") {
+    const std::string earlier = builder.build(History().ask("x").reply().view()).text;
+    REQUIRE_FALSE(earlier.empty());
+    const std::vector<History> histories = {
+        History(),
+        History().reply("only the assistant"),
+        History().ask("hidden").hidden().call("T", "").hidden().result("x").hidden().reply(),
+        History().ask(" \n\t ").reply(),
+        History().ask(earlier).reply(),
+    };
+    for (const History& h : histories) {
+        const Recap recap = builder.build(h.view());
+        CHECK(recap.text.empty());
+        CHECK_FALSE(recap.why.empty());
+        // and the message that it would have come before is sent as it is
+        CHECK(builder.with_message(recap, "go on") == "go on");
+    }
+}
+
 TEST_CASE("B38: a recap is not nested in the next one") {
     const auto rounds = [](const auto& any_builder) {
         std::string first = "build it";
@@ -207,6 +226,41 @@ TEST_CASE("B60: a verdict at the end is in every line for it") {
     }
 }
 
+TEST_CASE("B63 B64: no character is cut in two at any place of a cut") {
+    coppice::RecapOptions options;
+    options.ask_chars = 60;
+    options.ask_head = 30;
+    options.aging.item_chars = 60;
+    for (const bool exact : {true, false}) {
+        options.exact_markers = exact;
+        const RecapBuilder<> cutting(options);
+        for (const std::string wide : {"\u00E9", "\u4E2D", "\U0001F600"}) {
+            for (std::size_t before = 0; before <= 64; ++before) {
+                const std::string text =
+                    std::string(before, 'a') + wide + std::string(200, 'm') + wide + std::string(before, 'b');
+                History h;
+                h.ask(text).step("Bash", text, text).reply();
+                // strict: it throws where a byte is no UTF-8
+                CHECK_NOTHROW((void)nlohmann::json(cutting.build(h.view()).text).dump());
+                CHECK_NOTHROW((void)nlohmann::json(cutting.build(h.view(), h.size()).text).dump());
+            }
+        }
+    }
+}
+
+TEST_CASE("B65: a recap of bytes that are no UTF-8 is UTF-8") {
+    for (const std::string bad : {"\xFF", "\xE5", "\xC0\xAF", "\xED\xA0\xBD\xED\xB8\x80", "\xF0\x9F\x98"}) {
+        const std::string text = bad + " text " + bad + std::string(5000, 'x') + bad;
+        History h;
+        h.ask(text).step("Bash" + bad, text, text).step("Read", text, text).failed().reply();
+        for (const std::size_t cutoff : {none, h.size()}) {
+            const Recap recap = builder.build(h.view(), cutoff);
+            CHECK_FALSE(recap.text.empty());
+            CHECK_NOTHROW((void)nlohmann::json(recap.text).dump());
+        }
+    }
+}
+
 TEST_CASE("B68: no control character and no line separator is in a recap") {
     History h;
     h.ask("a\u2028b").step("Bash\x1B[0m", "\x1B[1m", repeated("\x1B[31m", 20'000));
@@ -218,6 +272,19 @@ TEST_CASE("B68: no control character and no line separator is in a recap") {
         const std::size_t escaped = count_of(recap.text, "\n") + count_of(recap.text, "\"") +
                                     count_of(recap.text, "\\") + count_of(recap.text, "\t");
         CHECK(nlohmann::json(recap.text).dump().size() == recap.text.size() + escaped + 2);
+    }
+}
+
+TEST_CASE("B73: a recap of tags that nothing ends takes no stack") {
+    const std::string opener = "<" + note_tag + " ";
+    for (const std::string& hostile : {opener + std::string(200'000, 'a') + ">", repeated(opener, 20'000),
+                                       repeated("</" + tag, 20'000), std::string(200'000, '<')}) {
+        History h;
+        h.ask(hostile).step("Bash", hostile, hostile).reply();
+        const Recap recap = builder.build(h.view());
+        CHECK(count_of(recap.text, "<" + tag + ">") == 1);
+        CHECK(count_of(recap.text, "</" + tag + ">") == 1);
+        CHECK(recap.text.size() < 20'000);
     }
 }
 

@@ -47,7 +47,8 @@ public:
             case coppice::Dialect::gemini:
                 return {{"role", role == "assistant" ? "model" : role},
                         {"parts", list(Ordered{{"text", words}})}};
-            case coppice::Dialect::bedrock: return {{"role", role}, {"content", list(Ordered{{"text", words}})}};
+            case coppice::Dialect::bedrock:
+                return {{"role", role}, {"content", list(Ordered{{"text", words}})}};
             default: return {{"role", role}, {"content", words}};
         }
     }
@@ -148,6 +149,15 @@ public:
                                                : Ordered(words);
     }
 
+    /// Whether a result without a word about its outcome says by its shape alone that the call did not fail.
+    bool tells_success() const { return is(coppice::Dialect::anthropic) || is(coppice::Dialect::bedrock); }
+    /// A stub of a result that went well, as it reads in this dialect: facts with `, ok`.
+    std::string cleared(std::string facts) const {
+        const std::size_t at = tells_success() ? std::string::npos : facts.find(", ok");
+        if (at != std::string::npos) { facts.erase(at, 4); }
+        return "[tool result cleared: " + facts + "]";
+    }
+
     /// The text of the n-th result.
     std::string text(const Ordered& document, std::size_t n) const {
         const Ordered& content = document.at(contents(document).at(n));
@@ -162,7 +172,8 @@ public:
             switch (dialect_) {
                 case coppice::Dialect::openai_chat:
                     for (const Ordered& call : one.value("tool_calls", Ordered::array())) {
-                        found.push_back(Ordered::parse(call.at("function").at("arguments").get<std::string>()));
+                        found.push_back(
+                            Ordered::parse(call.at("function").at("arguments").get<std::string>()));
                     }
                     break;
                 case coppice::Dialect::openai_responses:
@@ -190,12 +201,14 @@ public:
         for (std::size_t i = 0; i < places.size(); ++i) {
             const bool same = pruned.before.at(places[i]) == pruned.after.at(places[i]);
             const std::string left = text(pruned.after, i);
-            const auto holds = [&left](std::string_view words) { return left.find(words) != std::string::npos; };
-            out += same                                             ? '-'
-                   : holds("[middle of a tool result left out: ")   ? 'p'
-                   : holds("same as a later result")                ? 'd'
+            const auto holds = [&left](std::string_view words) {
+                return left.find(words) != std::string::npos;
+            };
+            out += same                                            ? '-'
+                   : holds("[middle of a tool result left out: ")  ? 'p'
+                   : holds("same as a later result")               ? 'd'
                    : left.substr(0, 21) == "[tool result cleared:" ? 's'
-                                                                    : 'i';
+                                                                   : 'i';
         }
         return out;
     }
@@ -242,8 +255,7 @@ private:
                          {{"id", result.id}, {"name", result.tool}, {"response", std::move(response)}}}};
             }
             case coppice::Dialect::bedrock: {
-                Ordered made = {{"toolUseId", result.id},
-                                {"content", list(Ordered{{"text", result.text}})}};
+                Ordered made = {{"toolUseId", result.id}, {"content", list(Ordered{{"text", result.text}})}};
                 if (result.failed) { made["status"] = "error"; }
                 return {{"toolResult", std::move(made)}};
             }
@@ -291,7 +303,7 @@ inline const coppice::Pipeline<coppice::SmallAging<0>, coppice::KeepRecent<0, co
                                coppice::BulkyInputClear<0>>
     clear_all{};
 
-/// A stub of a result.
+/// A stub of a result, as it is.
 inline std::string cleared(const std::string& facts) { return "[tool result cleared: " + facts + "]"; }
 
 /// Like `pruned_once`, through bytes as well.

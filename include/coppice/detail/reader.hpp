@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coppice/detail/json_text.hpp>
+#include <coppice/detail/outcome.hpp>
 #include <coppice/detail/pairs.hpp>
 #include <coppice/dialect.hpp>
 #include <coppice/transcript.hpp>
@@ -61,32 +62,6 @@ inline Text path_of_patch(Text patch) {
         size += unit.length;
     }
     return Text::still_escaped(rest.substr(0, size), patch.escaped());
-}
-
-/// Whether an output says itself that it is one of a failure, for providers that have no flag for it.
-inline bool says_failed(std::string_view output) {
-    const std::string_view line = first_line(output.substr(0, 400));
-    constexpr std::array<std::string_view, 3> words = {"error", "traceback (most recent call last)", "fatal:"};
-    for (const std::string_view word : words) {
-        const std::string_view begin = line.substr(0, word.size());
-        bool same = begin.size() == word.size();
-        for (std::size_t i = 0; same && i < word.size(); ++i) { same = lower(begin[i]) == word[i]; }
-        const std::string_view behind = same ? line.substr(word.size()) : std::string_view();
-        // "errors: 0" and "error_log.txt" are none
-        if (same && (behind.empty() || behind[0] == ':' || behind[0] == ' ' || word.back() == ':')) { return true; }
-    }
-    constexpr std::array<std::string_view, 2> codes = {"Exit code: ", "exit code "};
-    for (const std::string_view code : codes) {
-        std::string_view number = line.substr(0, code.size()) == code ? line.substr(code.size()) : "";
-        if (!number.empty() && number[0] == '-') { number.remove_prefix(1); }
-        if (!number.empty() && number[0] >= '1' && number[0] <= '9') { return true; }
-    }
-    return false;
-}
-
-/// The same for a text, of which no more is read than that takes.
-inline bool says_failed(Text output, std::string& scratch) {
-    return says_failed(decoded(Text::still_escaped(output.raw().substr(0, 400), output.escaped()), scratch));
 }
 
 /// What the readers of all dialects share: entries and their turns, calls and their input, results and their content.
@@ -204,12 +179,12 @@ protected:
 
     /// A command given as a list of words, as far as anybody would show it.
     template <json_cursor Input>
-    Text joined_words(Input list) {
+    Text joined_words(Input list, std::string_view separator = " ") {
         constexpr std::size_t enough = 1024;
         words_.clear();
         list.elements([&](Input item) {
             if (item.type() != JsonType::string || words_.size() > enough) { return; }
-            if (!words_.empty()) { words_ += ' '; }
+            if (!words_.empty()) { words_ += separator; }
             words_ += shown(item.text(), scratch_);
         });
         return words_.empty() ? Text() : out_.keep(words_);
@@ -324,12 +299,20 @@ protected:
         }
     }
 
-    /// The texts of a result that says itself that it failed.
-    bool says_failed_itself(const Entry& result) {
+    /// Where nothing but the text of a result can say whether the call failed.
+    void take_said_outcome(Entry& result) {
+        result.outcome_known = false;
         for (const Part& part : out_.parts_of(result)) {
-            if (part.kind == Part::Kind::text) { return says_failed(part.text.text(), scratch_); }
+            if (part.kind != Part::Kind::text) { continue; }
+            take(said_outcome(part.text.text(), scratch_, words_), result);
+            return;
         }
-        return false;
+    }
+
+    static void take(Outcome outcome, Entry& result) {
+        if (outcome == Outcome::unsaid) { return; }
+        result.outcome_known = true;
+        result.error = result.error || outcome == Outcome::failed;
     }
 
     Transcript& out_;

@@ -173,6 +173,15 @@ void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentione
     if (const auto& ceiling = plan.ceiling()) { report_ceiling(*ceiling, plan, report); }
 }
 
+/// Who says whose a body is may be wrong, and would never see anything change.
+template <json_cursor Value>
+void append_doubt(Value body, Dialect dialect, std::string& why) {
+    std::string_view ignored;
+    const Dialect looks_like = Detection<Value>().detect(body, ignored);
+    if (looks_like == Dialect::detect || looks_like == dialect) { return; }
+    why.append("; read as ").append(name_of(dialect)).append(", but it looks like ").append(name_of(looks_like));
+}
+
 /// Whether policies store what they must before their edits may be made.
 enum class Commit : bool { no, yes };
 
@@ -203,6 +212,7 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialec
         }
         if (report.edits.size() == edits_before && report.why.empty()) {
             pipeline.append_why_closed(workspace.transcript, report.why);
+            if (dialect != Dialect::detect) { append_doubt(body, dialect, report.why); }
         }
     });
     report.engaged = !report.edits.empty();

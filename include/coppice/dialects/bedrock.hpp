@@ -32,7 +32,7 @@ public:
             [](Text, Value) {});
         if (!refusal.empty()) { return refusal; }
         if (foreign_ && !forced) { return "content blocks of another provider's shape"; }
-        out_.dialect = "bedrock";
+        out_.dialect = name_of(Dialect::bedrock);
         return {};
     }
 

@@ -32,7 +32,7 @@ public:
             [this](Value contents) { contents.elements([this](Value content) { read_message(content); }); },
             [](Text, Value) {});
         if (!refusal.empty()) { return refusal; }
-        out_.dialect = "gemini";
+        out_.dialect = name_of(Dialect::gemini);
         return {};
     }
 
@@ -162,16 +162,33 @@ private:
     }
 
     void read_response(Value response, Entry& result) {
+        result.outcome_known = false;
         response.members([&](Text key, Value value) {
-            if (detail::is(key, "error")) { result.error = result.error || tells_failure(value); }
-            // who does not use that key says it in the text
-            if (detail::is_one_of(key, "output", "result") && value.type() == JsonType::string) {
-                result.error = result.error || detail::says_failed(value.text(), scratch_);
-            }
+            this->take(outcome_of(key, value), result);
             Field place;
             place.name = key;
             this->read_piece(value, result, place);
         });
+    }
+
+    // what a member of the response says of the call, in the ways that clients have
+    detail::Outcome outcome_of(Text key, Value value) {
+        using enum detail::Outcome;
+        const JsonType type = value.type();
+        if (detail::is(key, "error")) { return tells_failure(value) ? failed : unsaid; }
+        if (detail::is_one_of(key, "output", "result") && type == JsonType::string) {
+            return detail::said_outcome(value.text(), scratch_, words_);
+        }
+        if (detail::is_one_of(key, "isError", "is_error") && type == JsonType::boolean) {
+            return value.is_true() ? failed : ok;
+        }
+        if (detail::is(key, "success") && type == JsonType::boolean) { return value.is_true() ? ok : failed; }
+        if (detail::is_one_of(key, "exit_code", "exitCode") && type == JsonType::number) {
+            scratch_.clear();
+            out_.source->append_canonical(value.node(), scratch_);
+            return detail::outcome_of_code(scratch_);
+        }
+        return unsaid;
     }
 
     // clients that always write the key have one of these where all went well
@@ -208,6 +225,7 @@ private:
     using Base::role_;
     using Base::scratch_;
     using Base::user_spoke_;
+    using Base::words_;
     std::size_t responses_ = 0;  // to the calls of this turn
 };
 

@@ -131,7 +131,7 @@ private:
                 name = value.text();
             }
         });
-        result.error = this->says_failed_itself(result);
+        this->take_said_outcome(result);
         this->link(result, this->find_call(result.id, name));
     }
 

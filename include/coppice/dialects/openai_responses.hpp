@@ -51,7 +51,7 @@ public:
         if (words) { return "an input of words alone, without a history"; }
         if (!refusal.empty()) { return refusal; }
         for (std::size_t i = compacted_; i < out_.all().size(); ++i) { out_.all()[i].immutable = true; }
-        out_.dialect = "openai-responses";
+        out_.dialect = name_of(Dialect::openai_responses);
         return {};
     }
 
@@ -182,9 +182,7 @@ private:
             if (detail::is(key, "command")) {
                 call.identity = value.type() == JsonType::array ? this->joined_words(value) : value.text();
             } else if (detail::is(key, "commands")) {
-                value.elements([&call](Value command) {
-                    if (call.identity.empty()) { call.identity = command.text(); }
-                });
+                call.identity = this->joined_words(value, "; ");
             }
         });
     }
@@ -192,6 +190,7 @@ private:
     void read_result(Value item, Tool tool, Entry& result) {
         Text item_id;
         bool for_program = false;
+        says_success_ = false;
         item.members([&](Text key, Value value) {
             if (detail::is(key, "call_id")) {
                 result.id = value.text();
@@ -205,9 +204,9 @@ private:
                 for_program = is_program(value);
             }
         });
-        // the others have a place where they say it
+        // the others have a place where they say it, and old logs have one for these
         const bool words_alone = tool == Tool::function || tool == Tool::custom || tool == Tool::local_shell;
-        result.error = result.error || (words_alone && this->says_failed_itself(result));
+        if (words_alone && !result.error && !says_success_) { this->take_said_outcome(result); }
 
         std::size_t call = answered_by(result.id, tool);
         if (tool == Tool::local_shell) {
@@ -236,15 +235,24 @@ private:
         result.immutable = result.immutable || chunks.type() != JsonType::array;
         Field place{.list = std::string_view("output"), .in_list = true};
         chunks.elements([&](Value chunk) {
+            const std::size_t first = out_.parts.size();
+            bool said = false;
+            bool failed = false;
             chunk.members([&](Text key, Value value) {
                 place.name = key;
                 if (detail::is(key, "outcome")) {
-                    result.error = result.error || is_failure(value);
+                    said = true;
+                    failed = is_failure(value);
                 } else if (detail::is_one_of(key, "stdout", "stderr") && value.type() == JsonType::string) {
                     this->read_piece(value, result, place);
                 }
             });
             ++place.index;
+            result.error = result.error || failed;
+            for (std::size_t i = first; i < out_.parts.size(); ++i) {
+                out_.parts[i].own_outcome = said;
+                out_.parts[i].failed = failed;
+            }
         });
     }
 
@@ -268,6 +276,7 @@ private:
         payload.members([&](Text key, Value value) {
             if (detail::is(key, "success")) {
                 result.error = result.error || (value.type() == JsonType::boolean && !value.is_true());
+                says_success_ = value.is_true();
             } else if (value.type() == JsonType::string) {
                 this->read_piece(value, result, {.name = key});
             }
@@ -297,6 +306,7 @@ private:
     using Base::out_;
     using Base::pairs_;
     using Base::scratch_;
+    bool says_success_ = false;              // the result that is read
     std::vector<std::size_t> programmatic_;  // calls that a program made, not the model
     std::size_t compacted_ = none;           // entry of the newest compaction item
 };

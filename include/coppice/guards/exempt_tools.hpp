@@ -8,9 +8,11 @@
 
 namespace coppice {
 
-/// Tools whose output steers the rest of the session: plans, to-do lists, loaded skills.
-inline constexpr std::array<std::string_view, 7> steering_tools = {
-    "skill", "Skill", "todowrite", "todoread", "TodoWrite", "TodoRead", "ExitPlanMode",
+/// Tools whose output steers the rest of the session: plans, to-do lists, loaded skills, what the user was asked.
+inline constexpr std::array<std::string_view, 17> steering_tools = {
+    "skill",      "Skill",      "todowrite",    "todoread",        "TodoWrite", "TodoRead",
+    "TaskCreate", "TaskUpdate", "TaskList",     "TaskGet",         "ExitPlanMode", "AskUserQuestion",
+    "ask_user",   "question",   "update_plan",  "write_todos",     "manage_todo_list",
 };
 
 /// Calls and results of the named tools (upper and lower case matter) stay as they are, also under a ceiling. A name

@@ -10,8 +10,9 @@
 namespace coppice {
 
 /// Fields that hold whole files or pieces of them.
-inline constexpr std::array<std::string_view, 5> bulky_input_fields = {
-    "content", "new_string", "old_string", "new_str", "old_str",
+inline constexpr std::array<std::string_view, 11> bulky_input_fields = {
+    "content",   "new_string", "old_string", "new_str", "old_str",    "file_text",
+    "new_source", "insert_text", "patch",     "diff",    "patch_text",
 };
 
 namespace detail {

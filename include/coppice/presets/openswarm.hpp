@@ -10,6 +10,7 @@
 #include <coppice/tags.hpp>
 #include <coppice/wording.hpp>
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -194,9 +195,14 @@ static_assert(previewing_wording<OpenSwarmWording>);
 
 namespace presets {
 
+/// Of inputs, the fields that OpenSwarm clears.
+inline constexpr std::array<std::string_view, 5> openswarm_input_fields = {
+    "content", "new_string", "old_string", "new_str", "old_str",
+};
+
 /// OpenSwarm's wire pruner by its rules: texts, windows and numbers as an OpenSwarm host sees them. As in the
 /// original, unread results and calls of every kind take their places, and a screenshot without text is never
-/// called a duplicate.
+/// called a duplicate. `openswarm()` makes one, with the fields above.
 template <cadence Cadence = EveryRequest<utf16(300'000)>>
 using OpenSwarm =
     Pipeline<Cadence, SmallAging<30, utf16(80), utf16(2000), true>,
@@ -207,7 +213,8 @@ using OpenSwarm =
 /// `when` replaces the whole cadence, its threshold included.
 template <cadence Cadence = EveryRequest<utf16(300'000)>>
 constexpr OpenSwarm<Cadence> openswarm(Cadence when = {}) {
-    return OpenSwarm<Cadence>(when, {}, {}, {}, {}, {}, {});
+    return OpenSwarm<Cadence>(when, {}, {}, {}, {.fields = openswarm_input_fields},
+                              {.fields = openswarm_input_fields}, {});
 }
 
 }  // namespace presets
