@@ -102,11 +102,14 @@ private:
             } else if (is_one_of(key, "tool_calls", "function_call", "tool_call_id", "reasoning_content",
                                  "reasoning_details")) {
                 inside_ = Dialect::openai_chat;
-            } else if (is(key, "content")) {
-                value.elements([this](Value block) {
-                    if (inside_ == Dialect::detect) { look_at_block(block); }
-                });
             }
+        });
+        // what stands in the content counts less: some gateways put blocks of other providers into it
+        message.members([this](Text key, Value value) {
+            if (inside_ != Dialect::detect || !is(key, "content")) { return; }
+            value.elements([this](Value block) {
+                if (inside_ == Dialect::detect) { look_at_block(block); }
+            });
         });
     }
 

@@ -105,6 +105,18 @@ constexpr bool check_list() {
     return true;
 }
 
+/// Whether the call of a result failed, where only its first text of its own can say so.
+inline void judge_by_text(const Transcript& transcript, Entry& result, std::string& scratch) {
+    result.outcome_known = false;
+    for (const Part& part : transcript.parts_of(result)) {
+        if (part.kind != Part::Kind::text) { continue; }
+        const Outcome outcome = said_outcome(part.text.text(), scratch);
+        result.outcome_known = outcome != Outcome::unsaid;
+        result.error = outcome == Outcome::failed;
+        return;
+    }
+}
+
 /// Finds texts that are our own, so that nothing takes them for content. Previews are looked for only where
 /// the pipeline writes some.
 template <class Knows>
@@ -137,6 +149,7 @@ void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool
                 entry.stands_for = found.size;
             }
         }
+        if (entry.outcome_in_text) { judge_by_text(transcript, entry, scratch); }
         // what a stub of ours left of a result in pieces stays
         entry.stub = own > 0 && (own == entry.part_count || entry.form == Form::pieces);
         if (!entry.stub) { entry.elided += own; }

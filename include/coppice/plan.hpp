@@ -475,7 +475,10 @@ private:
                 piece.after = ascii(2);
             } else {
                 const Extent size = transcript_->serialised(part);
-                facts.size = part.kind == Part::Kind::text ? part.text.plain() : size;
+                // alone it may be a preview of more
+                facts.size = part.kind != Part::Kind::text ? size
+                             : result.part_count == 1      ? transcript_->size(result)
+                                                           : part.text.plain();
                 // of several pieces, none is the one that they belong to
                 facts.images = result.part_count - media == 1 ? result.images : 0;
                 facts.others = part.kind == Part::Kind::other ? 1 : 0;

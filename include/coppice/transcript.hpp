@@ -81,6 +81,8 @@ struct Entry {
     Form form = Form::absent;        ///< of a result's content
     bool error = false;              ///< the result says that the call failed
     bool outcome_known = true;       ///< otherwise nothing says whether it did
+    bool outcome_in_text = false;    ///< only its text can say so
+    bool guessed = false;            ///< of a call: its result was found by order alone
     bool immutable = false;          ///< the provider's rules forbid every change
     bool nested_cache_mark = false;  ///< a cache mark deeper than its parts
     bool stub = false;               ///< a result that is nothing but one of our own stubs

@@ -12,9 +12,19 @@ using coppice::detail::Outcome;
 using coppice::detail::outcome_of_code;
 
 Outcome said(std::string_view output) {
-    std::string head;
-    std::string tail;
-    return coppice::detail::said_outcome(coppice::Text(output), head, tail);
+    std::string scratch;
+    const Outcome outcome = coppice::detail::said_outcome(coppice::Text(output), scratch);
+    // the same in any spelling
+    std::string escaped;
+    for (const char c : output) {
+        const auto byte = static_cast<unsigned char>(c);
+        escaped += "\\u00";
+        escaped += "0123456789abcdef"[byte >> 4U];
+        escaped += "0123456789abcdef"[byte & 0xFU];
+    }
+    const bool same = coppice::detail::said_outcome(coppice::Text::still_escaped(escaped), scratch) == outcome;
+    CHECK(same);
+    return outcome;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 namespace {
 
 using coppice::Text;
+using coppice::detail::beginning;
 using coppice::detail::path_of_patch;
 using Json = nlohmann::ordered_json;
 using support::body;
@@ -26,10 +27,10 @@ using support::list;
 std::string path(const std::string& patch) {
     // both spellings of a patch give one path
     std::string scratch;
-    const std::string plain(decoded(path_of_patch(Text(std::string_view(patch))), scratch));
+    const std::string plain(path_of_patch(beginning(Text(std::string_view(patch)), 1200, scratch)));
     const std::string spelled = Json(patch).dump();
     const std::string_view inside = std::string_view(spelled).substr(1, spelled.size() - 2);
-    const std::string escaped(decoded(path_of_patch(Text::still_escaped(inside)), scratch));
+    const std::string escaped(path_of_patch(beginning(Text::still_escaped(inside), 1200, scratch)));
     CHECK(plain == escaped);
     return plain;
 }
@@ -76,7 +77,7 @@ TEST_CASE("patch: a path keeps its characters whatever their spelling") {
           "caf\xC3\xA9/\xE6\x96\x87.md");
     const Text unicode = Text::still_escaped(R"(*** Begin Patch\u000a*** Update File: a\/b\u000a+x)");
     std::string scratch;
-    CHECK(decoded(path_of_patch(unicode), scratch) == "a/b");
+    CHECK(path_of_patch(beginning(unicode, 1200, scratch)) == "a/b");
 }
 
 TEST_CASE("patch: line breaks of two bytes are no part of a path") {

@@ -199,7 +199,7 @@ TEST_CASE(
 TEST_CASE("bulky_input_clear: defaults and run-time fields") {
     constexpr coppice::BulkyInputClear<> standard;
     static_assert(standard.keep == 5 && standard.min == coppice::bytes(2000) && !standard.count_every_call);
-    static_assert(standard.fields.size() == 5);
+    static_assert(standard.fields.size() == 11);
     static constexpr std::array<std::string_view, 1> sources = {"new_source"};
     const coppice::Pipeline notebook{coppice::BulkyInputClear<>{.keep = 0, .fields = sources}};
     const Ordered input = {{"new_source", filler(0, 3000)}, {"content", filler(1, 3000)}};

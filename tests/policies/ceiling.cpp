@@ -206,7 +206,7 @@ TEST_CASE("ceiling: defaults and run-time fields") {
     constexpr coppice::Ceiling<> standard;
     static_assert(standard.target == coppice::bytes(120'000) && standard.keep == 2);
     static_assert(standard.big == coppice::bytes(2000) && standard.above == coppice::bytes(80));
-    static_assert(standard.fields.size() == 5 && !standard.count_unread);
+    static_assert(standard.fields.size() == 11 && !standard.count_unread);
     constexpr coppice::Ceiling<coppice::utf16(9000), 1, coppice::utf16(3000)> wide;
     static_assert(wide.above == coppice::utf16(80));
 }

@@ -55,13 +55,8 @@ inline Outcome outcome_of_line(std::string_view line) {
     return Outcome::unsaid;
 }
 
-/// Looks at the first lines, and at the end of what looks like JSON for an `exit_code`, as Codex has it.
-inline Outcome said_outcome(std::string_view head, std::string_view tail) {
-    if (!head.empty() && head[0] == '{') {
-        constexpr std::string_view key = "\"exit_code\":";
-        const std::size_t at = tail.rfind(key);
-        return at == std::string_view::npos ? Outcome::unsaid : outcome_of_code(tail.substr(at + key.size()));
-    }
+/// Looks at the first lines.
+inline Outcome outcome_of_lines(std::string_view head) {
     if (is_word_of_failure(first_line(head))) { return Outcome::failed; }
     constexpr std::size_t lines = 5;
     for (std::size_t i = 0; i < lines && !trimmed(head).empty(); ++i) {
@@ -73,14 +68,39 @@ inline Outcome said_outcome(std::string_view head, std::string_view tail) {
     return Outcome::unsaid;
 }
 
-/// The same for a text, of which no more is read than that takes.
-inline Outcome said_outcome(Text output, std::string& head, std::string& tail) {
-    constexpr std::size_t enough = 400;
-    const std::string_view raw = output.raw();
-    const auto piece = [&](std::size_t begin, std::string& room) {
-        return decoded(Text::still_escaped(raw.substr(begin, enough), output.escaped()), room);
+/// Looks at the end of JSON for an `exit_code`, as Codex has it.
+inline Outcome outcome_of_json(std::string_view tail) {
+    constexpr std::string_view key = "\"exit_code\":";
+    const std::size_t at = tail.rfind(key);
+    return at == std::string_view::npos ? Outcome::unsaid : outcome_of_code(tail.substr(at + key.size()));
+}
+
+/// At most `count` bytes from the beginning of what a text means, whatever its spelling.
+inline std::string_view beginning(Text text, std::size_t count, std::string& scratch) {
+    const auto decode = [&](std::size_t size) {
+        return decoded(Text::still_escaped(text.raw().substr(0, size), text.escaped()), scratch);
     };
-    return said_outcome(piece(0, head), piece(raw.size() > enough ? raw.size() - enough : 0, tail));
+    // a byte may be spelled with six
+    const std::string_view mostly = decode(count + 24);
+    // an escape that was cut off stands behind what is asked for
+    const bool enough = mostly.size() > count + 12 || text.raw().size() <= count + 24;
+    return (enough ? mostly : decode(6 * count + 12)).substr(0, count);
+}
+
+/// The same from the end.
+inline std::string_view ending(Text text, std::size_t count, std::string& scratch) {
+    const std::size_t size = std::min(text.raw().size(), 6 * count + 24);
+    const std::string_view raw = text.raw().substr(text.raw().size() - size);
+    const std::string_view meaning = decoded(Text::still_escaped(raw, text.escaped()), scratch);
+    return meaning.substr(meaning.size() - std::min(meaning.size(), count));
+}
+
+/// What an output says of itself; no more of it is read than that takes.
+inline Outcome said_outcome(Text output, std::string& scratch) {
+    constexpr std::size_t enough = 400;
+    const std::string_view head = beginning(output, enough, scratch);
+    const bool json = !head.empty() && head[0] == '{';
+    return json ? outcome_of_json(ending(output, enough, scratch)) : outcome_of_lines(head);
 }
 
 }  // namespace coppice::detail

@@ -43,23 +43,52 @@ public:
         }
     }
 
-    /// The call that a result with this id answers, or `none`. What `gone` says of a call is that it has its answer.
+    /// The call that a result with this id answers, or `none`. What `gone` says of a call is that it has its answer; of
+    /// the others, the first that `fits` is taken, or else the first.
+    template <class Gone, class Fits>
+    std::size_t answer(Text id, Gone gone, Fits fits, std::uint8_t kind = 0) {
+        std::size_t& head = heads_[key(id, kind)];
+        const auto same = [&](std::size_t armed) {
+            return armed_[armed].kind == kind && same_text(armed_[armed].id, id);
+        };
+        while (head != Index::absent && same(head) && gone(armed_[head].call)) { unlink_first(head); }
+        if (head == Index::absent || !same(head)) { return none; }
+        std::size_t before = head;
+        // nobody makes more calls with one id at once
+        for (std::size_t looked = 0; looked < 64; ++looked) {
+            const std::size_t found = looked == 0 ? head : armed_[before].next;
+            if (found == Index::absent || !same(found)) { break; }
+            if (!gone(armed_[found].call) && fits(armed_[found].call)) {
+                const std::size_t call = armed_[found].call;
+                if (found == head) {
+                    unlink_first(head);
+                } else {
+                    armed_[before].next = armed_[found].next;
+                    if (armed_[head].last == found) { armed_[head].last = before; }
+                }
+                return call;
+            }
+            before = found;
+        }
+        const std::size_t call = armed_[head].call;
+        unlink_first(head);
+        return call;
+    }
     template <class Gone>
     std::size_t answer(Text id, Gone gone, std::uint8_t kind = 0) {
-        std::size_t& head = heads_[key(id, kind)];
-        while (head != Index::absent && armed_[head].kind == kind && same_text(armed_[head].id, id)) {
-            const Armed first = armed_[head];
-            head = first.next;
-            if (head != Index::absent) { armed_[head].last = first.last; }
-            if (!gone(first.call)) { return first.call; }
-        }
-        return none;
+        return answer(id, gone, [](std::size_t) { return true; }, kind);
     }
     std::size_t answer(Text id) {
         return answer(id, [](std::size_t) { return false; });
     }
 
 private:
+    void unlink_first(std::size_t& head) {
+        const std::size_t last = armed_[head].last;
+        head = armed_[head].next;
+        if (head != Index::absent) { armed_[head].last = last; }
+    }
+
     struct Armed {
         Text id{};
         std::size_t call;

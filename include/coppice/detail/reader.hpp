@@ -41,27 +41,20 @@ bool is_one_of(Text text, const char (&... words)[Sizes]) {
     return (is(text, words) || ...);
 }
 
-/// The path that a patch in the format of `apply_patch` names first; empty where it is none.
-inline Text path_of_patch(Text patch) {
+/// The path that a patch in the format of `apply_patch` names first; empty where it is none. A beginning is enough.
+inline std::string_view path_of_patch(std::string_view patch) {
     constexpr std::string_view start = "*** Begin Patch";
-    std::string_view rest = patch.raw();
-    if (rest.substr(0, start.size()) != start) { return {}; }
+    if (patch.substr(0, start.size()) != start) { return {}; }
     constexpr std::array<std::string_view, 3> headers = {"*** Update File: ", "*** Add File: ", "*** Delete File: "};
     std::size_t at = std::string_view::npos;
     for (const std::string_view header : headers) {
         // a header stands near the beginning
-        const std::size_t found = rest.substr(0, 200).find(header);
+        const std::size_t found = patch.substr(0, 200).find(header);
         if (found != std::string_view::npos && found < at) { at = found + header.size(); }
     }
     if (at == std::string_view::npos) { return {}; }
-    rest.remove_prefix(at);
-    std::size_t size = 0;
-    while (size < rest.size() && rest[size] != '\n' && rest[size] != '\r') {
-        const EscapedUnit unit = patch.escaped() ? next_unit(rest.substr(size)) : EscapedUnit{};
-        if (unit.escape && (unit.code == '\n' || unit.code == '\r')) { break; }
-        size += unit.length;
-    }
-    return Text::still_escaped(rest.substr(0, size), patch.escaped());
+    patch.remove_prefix(at);
+    return patch.substr(0, patch.find_first_of("\r\n"));
 }
 
 /// What the readers of all dialects share: entries and their turns, calls and their input, results and their content.
@@ -177,6 +170,15 @@ protected:
         call.field_count = out_.fields.size() - call.first_field;
     }
 
+    /// The path that a patch names first.
+    Text path_of_patch(Text patch) {
+        // most texts are none at a glance
+        const bool perhaps = !patch.empty() && (patch.raw()[0] == '*' || patch.raw()[0] == '\\');
+        if (!perhaps) { return {}; }
+        const std::string_view path = detail::path_of_patch(beginning(patch, 1200, scratch_));
+        return path.empty() ? Text() : out_.keep(path);
+    }
+
     /// A command given as a list of words, as far as anybody would show it.
     template <json_cursor Input>
     Text joined_words(Input list, std::string_view separator = " ") {
@@ -199,13 +201,20 @@ protected:
         calls_.push_back(number);
     }
 
-    /// The call that a result answers: by its id; where one of both has none, by the name of the tool among the calls
-    /// of the turn, and where the result has no name, by order.
+    /// The call that a result answers: by its id, and of several calls with that id the one of its tool; where one of
+    /// both has no id, by the name of the tool among the calls of the turn, and where the result has no name, by order.
     std::size_t find_call(Text id, Text tool) {
         const auto answered = [this](std::size_t call) { return out_.all()[call].peer != none; };
         if (!id.empty()) {
-            const std::size_t call = pairs_.answer(id, answered);
-            if (call != none) { return call; }
+            const auto surely_answered = [&](std::size_t call) { return answered(call) && !out_.all()[call].guessed; };
+            const auto fits = [&](std::size_t call) {
+                return tool.empty() || same_text(out_.all()[call].tool, tool);
+            };
+            const std::size_t call = pairs_.answer(id, surely_answered, fits);
+            if (call != none) {
+                take_back_guess(out_.all()[call]);
+                return call;
+            }
         }
         const auto no_match = [&](std::size_t call) {
             return answered(call) || (!id.empty() && !out_.all()[call].id.empty());
@@ -213,7 +222,9 @@ protected:
         if (!tool.empty()) { return tool_pairs_.answer(tool, no_match); }
         while (next_in_order_ < calls_.size() && answered(calls_[next_in_order_])) { ++next_in_order_; }
         const bool open = next_in_order_ < calls_.size() && !no_match(calls_[next_in_order_]);
-        return open ? calls_[next_in_order_] : none;
+        if (!open) { return none; }
+        out_.all()[calls_[next_in_order_]].guessed = true;
+        return calls_[next_in_order_];
     }
 
     /// Links the newest entry, a result, with its call.
@@ -299,16 +310,6 @@ protected:
         }
     }
 
-    /// Where nothing but the text of a result can say whether the call failed.
-    void take_said_outcome(Entry& result) {
-        result.outcome_known = false;
-        for (const Part& part : out_.parts_of(result)) {
-            if (part.kind != Part::Kind::text) { continue; }
-            take(said_outcome(part.text.text(), scratch_, words_), result);
-            return;
-        }
-    }
-
     static void take(Outcome outcome, Entry& result) {
         if (outcome == Outcome::unsaid) { return; }
         result.outcome_known = true;
@@ -327,6 +328,17 @@ protected:
     bool user_spoke_ = false;  // in this message
 
 private:
+    // A result without an id had it, and now the one with its id comes: what the other answers, nobody knows.
+    void take_back_guess(Entry& call) {
+        if (!call.guessed || call.peer == none) { return; }
+        Entry& other = out_.all()[call.peer];
+        other.peer = none;
+        other.tool = {};
+        other.identity = {};
+        call.peer = none;
+        call.guessed = false;
+    }
+
     // The object that a string holds, in `json_`.
     bool unpack(Text text, Entry& call) {
         // with half a surrogate pair it is no UTF-8, and so no JSON

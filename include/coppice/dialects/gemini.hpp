@@ -177,7 +177,7 @@ private:
         const JsonType type = value.type();
         if (detail::is(key, "error")) { return tells_failure(value) ? failed : unsaid; }
         if (detail::is_one_of(key, "output", "result") && type == JsonType::string) {
-            return detail::said_outcome(value.text(), scratch_, words_);
+            return detail::said_outcome(value.text(), scratch_);
         }
         if (detail::is_one_of(key, "isError", "is_error") && type == JsonType::boolean) {
             return value.is_true() ? failed : ok;
@@ -225,7 +225,6 @@ private:
     using Base::role_;
     using Base::scratch_;
     using Base::user_spoke_;
-    using Base::words_;
     std::size_t responses_ = 0;  // to the calls of this turn
 };
 

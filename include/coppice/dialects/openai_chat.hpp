@@ -101,7 +101,7 @@ private:
                 call.immutable = true;
                 call.tool = member.peek("name");
                 call.content = member.node();
-                call.identity = detail::path_of_patch(member.peek("input"));
+                call.identity = this->path_of_patch(member.peek("input"));
             }
         });
         this->arm(call, true);
@@ -124,6 +124,9 @@ private:
             if (detail::is(key, "content")) {
                 this->read_content(value, result, "/content", kind_of);
                 value.elements([this](Value item) { note_foreign(item); });
+            } else if (detail::is(key, "images") && value.type() == JsonType::array) {
+                // they stay beside the text, and nobody compares them
+                result.elided = 1;
             } else if (detail::is(key, "tool_call_id") && tool) {
                 result.id = value.text();
             } else if (!value.text().empty() &&
@@ -131,7 +134,7 @@ private:
                 name = value.text();
             }
         });
-        this->take_said_outcome(result);
+        result.outcome_in_text = true;
         this->link(result, this->find_call(result.id, name));
     }
 

@@ -162,15 +162,21 @@ private:
                     this->read_input(value, call, "/arguments", true);
                 } else if (tool == Tool::custom && detail::is(key, "input")) {
                     call.content = value.node();
-                    call.identity = detail::path_of_patch(value.text());
+                    call.identity = this->path_of_patch(value.text());
                 }
                 break;
             case Tool::local_shell:
             case Tool::shell:
-                if (detail::is(key, "action")) { read_action(value, call); }
+                if (detail::is(key, "action")) {
+                    call.content = value.node();
+                    read_action(value, call);
+                }
                 break;
             case Tool::apply_patch:
-                if (detail::is(key, "operation")) { call.identity = value.peek("path"); }
+                if (detail::is(key, "operation")) {
+                    call.content = value.node();
+                    call.identity = value.peek("path");
+                }
                 break;
             case Tool::computer: break;
         }
@@ -206,7 +212,7 @@ private:
         });
         // the others have a place where they say it, and old logs have one for these
         const bool words_alone = tool == Tool::function || tool == Tool::custom || tool == Tool::local_shell;
-        if (words_alone && !result.error && !says_success_) { this->take_said_outcome(result); }
+        if (words_alone && !result.error && !says_success_) { result.outcome_in_text = true; }
 
         std::size_t call = answered_by(result.id, tool);
         if (tool == Tool::local_shell) {

@@ -33,7 +33,9 @@ public:
             if (part.kind != Part::Kind::text) { continue; }
             const std::size_t least = part.text.least(Unit::bytes);
             const bool known = least == part.text.most(Unit::bytes);
-            key = mix(key + (known ? least : part.text.plain().bytes));
+            const std::size_t size = known ? least : part.text.plain().bytes;
+            // pieces come in any order
+            key = entry.form == Form::pieces ? key + mix(size) : mix(key + size);
         }
         return key;
     }
@@ -41,6 +43,7 @@ public:
     std::uint64_t hash(const Entry& entry) {
         std::uint64_t hash = mix(size_key(entry) ^ process_seed());
         for (const Part& part : transcript_.parts_of(entry)) {
+            if (is_inside(entry, part)) { continue; }
             hash = hash_bytes(bytes_of(part, left_), hash + static_cast<std::uint64_t>(part.kind));
         }
         if (entry.form == Form::pieces) { hash = hash_bytes(content_of(entry, left_), hash); }
@@ -51,18 +54,39 @@ public:
     bool equal(const Entry& left, const Entry& right) {
         const bool alike = left.error == right.error && left.part_count == right.part_count &&
                            (left.form == Form::pieces) == (right.form == Form::pieces);
-        if (!alike) { return false; }
-        for (std::size_t i = 0; i < left.part_count; ++i) {
-            const Part& a = transcript_.parts[left.first_part + i];
-            const Part& b = transcript_.parts[right.first_part + i];
-            if (a.kind != b.kind || bytes_of(a, left_) != bytes_of(b, right_)) { return false; }
-        }
+        if (!alike || !same_parts(left, right)) { return false; }
         // what stands around the pieces may tell them apart: names, an exit code
         if (left.form == Form::pieces && content_of(left, left_) != content_of(right, right_)) { return false; }
         return same_call_ == SameCall::ignored || call_of(left, left_) == call_of(right, right_);
     }
 
 private:
+    // of a result in pieces, the content holds all but the media, which stand beside it
+    static bool is_inside(const Entry& result, const Part& part) {
+        return result.form == Form::pieces && part.kind != Part::Kind::image;
+    }
+
+    bool same_parts(const Entry& left, const Entry& right) const {
+        const auto others = [&](const Entry& result) {
+            std::size_t i = 0;
+            const auto parts = transcript_.parts_of(result);
+            while (i < parts.size() && is_inside(result, parts[i])) { ++i; }
+            return parts.subspan(i);
+        };
+        if (left.form == Form::pieces) {
+            const auto a = others(left);
+            const auto b = others(right);
+            if (a.empty() != b.empty()) { return false; }
+            return a.empty() || bytes_of(a[0], left_) == bytes_of(b[0], right_);
+        }
+        for (std::size_t i = 0; i < left.part_count; ++i) {
+            const Part& a = transcript_.parts[left.first_part + i];
+            const Part& b = transcript_.parts[right.first_part + i];
+            if (a.kind != b.kind || bytes_of(a, left_) != bytes_of(b, right_)) { return false; }
+        }
+        return true;
+    }
+
     std::string_view bytes_of(const Part& part, std::string& scratch) const {
         if (part.kind == Part::Kind::text || part.kind == Part::Kind::stub) {
             const Text text = part.text.text();
