@@ -26,21 +26,18 @@ struct Pruned {
 };
 
 /// Prunes, and holds the result against every law: figures that add up, nothing less valid, twice is once.
-template <class Pipeline>
-Pruned pruned(const Ordered& document, const Pipeline& pipeline,
-              const AllowedChanges& allowed = {}) {
+inline Pruned pruned(const Ordered& document, const AnyPipeline& pipeline, const AllowedChanges& allowed = {}) {
     Pruned out{document, document, check_laws(document, pipeline, allowed)};
-    coppice::prune(out.after, pipeline);
+    pipeline.prune(out.after, coppice::Dialect::detect);
     return out;
 }
 
 /// Prunes, and checks the report's figures alone: for documents that break rules themselves, and for stores
 /// that answer differently every time.
-template <class Pipeline>
-Pruned pruned_once(const Ordered& document, const Pipeline& pipeline,
-                   coppice::Dialect dialect = coppice::Dialect::detect) {
+inline Pruned pruned_once(const Ordered& document, const AnyPipeline& pipeline,
+                          coppice::Dialect dialect = coppice::Dialect::detect) {
     Pruned out{document, document, {}};
-    out.report = coppice::prune(out.after, pipeline, dialect);
+    out.report = pipeline.prune(out.after, dialect);
     CHECK(out.report.saved_bytes == out.before.dump().size() - out.after.dump().size());
     CHECK(check_edits(out.before, out.after, out.report) == out.report.saved_bytes);
     CHECK(out.report.engaged == !out.report.edits.empty());
