@@ -365,6 +365,17 @@ TEST_CASE("plain wording: no text asks the model for anything") {
     }
 }
 
+TEST_CASE("plain wording: where nothing says how a call went, the stub says nothing of it either") {
+    const coppice::PlainWording wording;
+    std::string text;
+    wording.result(text, {.tool = "read_file", .identity = "/a", .size = coppice::ascii(9001), .outcome_known = false});
+    CHECK(text == "[tool result cleared: 9001 characters; read_file /a]");
+    CHECK(wording.recognise(text).kind == coppice::Recognised::Kind::stub);
+    text.clear();
+    wording.result(text, {.size = coppice::ascii(9001), .error = true, .outcome_known = false});
+    CHECK(text == "[tool result cleared: 9001 characters, failed]");
+}
+
 TEST_CASE("plain wording: near misses of a result stub are content") {
     for (const std::string_view near : {
              "[tool result cleared: 09001 characters, ok; Read]",  // leading zero
@@ -376,7 +387,7 @@ TEST_CASE("plain wording: near misses of a result stub are content") {
              "[tool result cleared:  characters, ok; Read]",                      // no number
              "[tool result cleared: nine characters, ok; Read]",
              "[tool result cleared: 9001 Characters, ok; Read]",
-             "[tool result cleared: 9001 characters; Read]",  // no outcome
+             "[tool result cleared: 9001 characters;; Read]",
              "[tool result cleared: 9001 characters, okay; Read]",
              "[tool result cleared: 9001 characters, ok Read]",
              "[tool result cleared: 9001 characters, ok, failed; Read]",

@@ -474,7 +474,7 @@ TEST_CASE("gemini: repeated keys hold what they stand in") {
 
 TEST_CASE("gemini: a response keeps its key and becomes a text") {
     const Json after = pruned_response(output(std::string(9000, 'x')));
-    CHECK(after == output("[tool result cleared: 9000 characters, ok; read /a.c]"));
+    CHECK(after == output("[tool result cleared: 9000 characters; read /a.c]"));
 }
 
 TEST_CASE("gemini: pieces are replaced each on its own and small ones and numbers stay") {
@@ -485,10 +485,10 @@ TEST_CASE("gemini: pieces are replaced each on its own and small ones and number
                                             {"output", std::string(9000, 'x')},
                                             {"what", nullptr}});
     CHECK(after == Json{{"code", 1.5},
-                        {"lines", "[tool result cleared: 506 characters, 1 other part, ok; read /a.c]"},
+                        {"lines", "[tool result cleared: 506 characters, 1 other part; read /a.c]"},
                         {"note", "short"},
                         {"ok", true},
-                        {"output", "[tool result cleared: 9000 characters, ok; read /a.c]"},
+                        {"output", "[tool result cleared: 9000 characters; read /a.c]"},
                         {"what", nullptr}});
 }
 
@@ -532,7 +532,7 @@ TEST_CASE("gemini: media go with the text that is cleared wherever they stand") 
         const coppice::Pipeline texts{coppice::KeepRecent<0, coppice::Size{100}, 9>{}};
         const support::Pruned done = pruned(answered(part), texts);
         const Json& after = done.after["contents"][2]["parts"][0].front();
-        CHECK(after["response"] == output("[tool result cleared: 9000 characters, 1 image, ok; read /a.c]"));
+        CHECK(after["response"] == output("[tool result cleared: 9000 characters, 1 image; read /a.c]"));
         CHECK(after["parts"] == Json::array());
         CHECK(done.report.edits.size() == 2);
     }
@@ -559,7 +559,7 @@ TEST_CASE("gemini: of two equal parallel results without ids one is replaced and
     REQUIRE(parts.size() == 2);
     CHECK(parts[0] ==
           response("", "ls",
-                   Json{{"out", "[tool result cleared: 8000 characters, ok, same as a later result; ls]"}}));
+                   Json{{"out", "[tool result cleared: 8000 characters, same as a later result; ls]"}}));
     const bool kept = parts[1] == document["contents"][2]["parts"][1];
     CHECK(kept);
     CHECK(done.report.unpaired_calls + done.report.unpaired_results == 0);
@@ -601,7 +601,7 @@ TEST_CASE("gemini: a signed response changes inside the response alone") {
     part["thoughtSignature"] = "c2ln";
     part["functionResponse"]["willContinue"] = false;
     const support::Pruned done = pruned(answered(part), clear_all);
-    part["functionResponse"]["response"] = output("[tool result cleared: 9000 characters, ok; read /a.c]");
+    part["functionResponse"]["response"] = output("[tool result cleared: 9000 characters; read /a.c]");
     CHECK(done.after["contents"][2]["parts"][0] == part);
 }
 

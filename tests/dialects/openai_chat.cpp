@@ -476,7 +476,7 @@ TEST_CASE("openai chat: media in a result are told apart") {
 
 TEST_CASE("openai chat: a result says itself whether it is one of a failure") {
     const auto failed = [](Json content) {
-        return Reading(chat(list(calls(packed_call("c", "f")), tool("c", std::move(content)))))[1].error;
+        return Reading(chat(list(calls(packed_call("c", "f")), tool("c", std::move(content))))).failed(1);
     };
     CHECK(failed("Error: no such file"));
     CHECK(failed(list(text("error: x"), text("ok"))));
@@ -776,7 +776,7 @@ TEST_CASE("openai chat: legacy calls and results are pruned") {
     REQUIRE(results.report.edits.size() == 1);
     CHECK(results.report.edits[0].path == "/content");
     CHECK(results.report.edits[0].message == 3);
-    CHECK(results.after["messages"][3]["content"] == "[tool result cleared: 3000 characters, ok; f]");
+    CHECK(results.after["messages"][3]["content"] == "[tool result cleared: 3000 characters; f]");
 }
 
 TEST_CASE("openai chat: arguments that are an object are cleared as one") {
@@ -796,7 +796,7 @@ TEST_CASE("openai chat: arguments that are an object are cleared as one") {
                                  R"("}],"a":2})");
         const Pruned results = pruned_everywhere(document, emptying);
         REQUIRE(results.report.edits.size() == 1);
-        CHECK(results.after["messages"][2]["content"] == "[tool result cleared: 3000 characters, ok; write]");
+        CHECK(results.after["messages"][2]["content"] == "[tool result cleared: 3000 characters; write]");
     }
 }
 
@@ -814,7 +814,7 @@ TEST_CASE("openai chat: a call of several keeps its place in the report") {
     REQUIRE(results.report.edits.size() == 2);
     CHECK(results.report.edits[0].tool == "B");
     CHECK(results.report.edits[1].tool == "A");
-    CHECK(results.after["messages"][3]["content"] == "[tool result cleared: 3000 characters, ok; A /a]");
+    CHECK(results.after["messages"][3]["content"] == "[tool result cleared: 3000 characters; A /a]");
 }
 
 TEST_CASE("openai chat: the input of custom tools and other members of calls stay") {
@@ -840,8 +840,8 @@ TEST_CASE("openai chat: the input of custom tools and other members of calls sta
     Json expected = done.before;
     expected["messages"][1]["tool_calls"][1]["function"]["arguments"] =
         Json{{"content", cleared(900, "content")}}.dump();
-    expected["messages"][2]["content"] = "[tool result cleared: 3000 characters, ok; apply_patch]";
-    expected["messages"][3]["content"] = "[tool result cleared: 3000 characters, ok; write]";
+    expected["messages"][2]["content"] = "[tool result cleared: 3000 characters; apply_patch]";
+    expected["messages"][3]["content"] = "[tool result cleared: 3000 characters; write]";
     const bool same = done.after == expected;
     CHECK(same);
 }

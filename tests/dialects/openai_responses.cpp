@@ -341,7 +341,7 @@ TEST_CASE("openai_responses: identity is the path or the command that a call nam
     CHECK(identity(custom("c", "*** Begin Patch\n*** Update File: /src/b.c\n@@\n")) == "/src/b.c");
     CHECK(identity(custom("c", "no patch")).empty());
     CHECK(identity(local_shell("i", "c")) == "bash -lc make all");
-    CHECK(identity(shell("c")) == "make all");
+    CHECK(identity(shell("c")) == "make all; make test");
     CHECK(identity(patch("c")) == "/src/a.c");
     CHECK(identity(computer("c")).empty());
 }
@@ -649,10 +649,10 @@ TEST_CASE("openai_responses: a status of failed is an error and an output says i
     CHECK(Reading(body(local))[0].error);
     for (const std::string type :
          {"function_call_output", "custom_tool_call_output", "local_shell_call_output"}) {
-        CHECK(Reading(body(answer(type, "c", "Error: no such file")))[0].error);
-        CHECK(Reading(body(answer(type, "c", list(words("Error: no such file")))))[0].error);
-        CHECK(Reading(body(answer(type, "c", Json{{"content", "Exit code: 1\nx"}})))[0].error);
-        CHECK_FALSE(Reading(body(answer(type, "c", "errors: 0")))[0].error);
+        CHECK(Reading(body(answer(type, "c", "Error: no such file"))).failed(0));
+        CHECK(Reading(body(answer(type, "c", list(words("Error: no such file"))))).failed(0));
+        CHECK(Reading(body(answer(type, "c", Json{{"content", "Exit code: 1\nx"}}))).failed(0));
+        CHECK_FALSE(Reading(body(answer(type, "c", "errors: 0"))).failed(0));
     }
 }
 
@@ -763,9 +763,9 @@ TEST_CASE("openai_responses: a cleared output keeps its kind") {
         cleared(call("a", "read", Json{{"path", "/a.c"}}), output("a", filler(0, 3000)),
                 custom("b", "*** Begin Patch\n*** Add File: b.c\n"),
                 answer("custom_tool_call_output", "b", list(words(filler(1, 3000)), words("end"))));
-    CHECK(items[2] == output("a", "[tool result cleared: 3000 characters, ok; read /a.c]"));
+    CHECK(items[2] == output("a", "[tool result cleared: 3000 characters; read /a.c]"));
     CHECK(items[4] == answer("custom_tool_call_output", "b",
-                             list(words("[tool result cleared: 3003 characters, ok; apply_patch b.c]"))));
+                             list(words("[tool result cleared: 3003 characters; apply_patch b.c]"))));
 }
 
 TEST_CASE("openai_responses: a cache mark goes along with the text that takes its place") {
@@ -797,11 +797,10 @@ TEST_CASE("openai_responses: a shell keeps its chunks and outcomes and loses the
     CHECK(item["output"][0]["stderr"] == "");
     CHECK(item["output"][1]["stdout"] == "ok");
     CHECK(is_stub(item["output"][1]["stderr"]));
-    // each says what its own lines were
-    CHECK(support::text_of(item["output"][0]["stdout"]).find("failed; shell make all; first line: 0: ") !=
-          std::string::npos);
-    CHECK(support::text_of(item["output"][1]["stderr"]).find("failed; shell make all; first line: 1: ") !=
-          std::string::npos);
+    // each says how its own command went and what its own lines were
+    CHECK(item["output"][0]["stdout"] == "[tool result cleared: 3000 characters, ok; shell make all; make test]");
+    CHECK(support::text_of(item["output"][1]["stderr"])
+              .find("failed; shell make all; make test; first line: 1: ") != std::string::npos);
     CHECK(item["output"][2] == chunks[2]);
     REQUIRE(p.report.edits.size() == 2);
     CHECK(p.report.edits[0].message == 1);
@@ -930,7 +929,7 @@ TEST_CASE("openai_responses: names that are spelled with escapes are read in byt
         R"("},{"type":"message","role":"assis\u0074ant","content":[]}]})";
     const support::PrunedText out = support::pruned_text(text, clearing);
     REQUIRE(out.report.edits.size() == 1);
-    CHECK(out.report.edits[0].replacement == "[tool result cleared: 950 characters, ok; read /a]");
+    CHECK(out.report.edits[0].replacement == "[tool result cleared: 950 characters; read /a]");
     CHECK(out.report.unpaired_results == 0);
 }
 

@@ -661,7 +661,7 @@ TEST_CASE("program: explain prints a table and never the body") {
         const Run run = coppice(folder, words);
         CHECK(run.exit_code == 0);
         CHECK(run.out.find("keep_recent") != std::string::npos);
-        CHECK(run.out.find(" left\n") != std::string::npos);
+        CHECK(run.out.find(" left, read as anthropic\n") != std::string::npos);
         folder.write("in.json", "{}");
         CHECK(coppice(folder, words).out.find("nothing would change") != std::string::npos);
     }

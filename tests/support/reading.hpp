@@ -5,6 +5,7 @@
 
 #include <coppice/detail/reader.hpp>
 #include <coppice/dom.hpp>
+#include <coppice/pipeline.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -36,6 +37,14 @@ public:
     }
     const coppice::Field& field(const coppice::Entry& entry, std::size_t i = 0) const {
         return transcript_.fields_of(entry)[i];
+    }
+
+    /// Whether the call failed, by a flag or by the text of its result.
+    bool failed(std::size_t entry) const {
+        coppice::Entry result = (*this)[entry];
+        std::string scratch;
+        if (result.outcome_in_text) { coppice::detail::judge_by_text(transcript_, result, scratch); }
+        return result.error;
     }
 
     /// The joined text, and the content as it stands in the body.
