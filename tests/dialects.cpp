@@ -450,3 +450,24 @@ TEST_CASE("batches: what is called like a wrapper inside a history wraps nothing
     body["request"] = with_messages(anthropic_history);
     CHECK(report_of(body).dialect == "openai-chat");
 }
+
+TEST_CASE("dialect: who names the wrong one is told so") {
+    const Json body = with_messages(chat_history);
+    const coppice::Report wrong = coppice::plan(body, emptying, Dialect::bedrock);
+    CHECK_FALSE(wrong.engaged);
+    CHECK(wrong.why == "nothing to clear; read as bedrock, but it looks like openai-chat");
+    CHECK(coppice::plan(body, emptying, Dialect::openai_chat).engaged);
+    // where nothing tells, there is no doubt
+    const Json words = with_messages(list(user("hi"), assistant("yo")));
+    CHECK(coppice::plan(words, emptying, Dialect::bedrock).why == "nothing to clear");
+}
+
+TEST_CASE("dialect: each has a name, and each name its dialect") {
+    for (const Dialect dialect : coppice::all_dialects) {
+        CHECK_FALSE(name_of(dialect).empty());
+        CHECK(coppice::dialect_named(name_of(dialect)) == dialect);
+    }
+    CHECK(name_of(Dialect::detect).empty());
+    CHECK(coppice::dialect_named("") == Dialect::detect);
+    CHECK(coppice::dialect_named("openai") == Dialect::detect);
+}
