@@ -232,3 +232,20 @@ TEST_CASE("dialects hostile: results with images beside their text are no duplic
     };
     CHECK(pruned(session("aW1nMA==", "aW1nMQ=="), merging).unchanged());
 }
+
+TEST_CASE("dialects hostile: an exit code that is no whole number is one of a failure in bytes and in a DOM") {
+    for (const auto& [code, failed] : {std::pair<Json, bool>{0.5, true}, {0.0, false}, {-0.0, false}, {1e300, true}}) {
+        const Json body = {
+            {"contents",
+             list(Json{{"role", "user"}, {"parts", list(Json{{"text", "go"}})}},
+                  Json{{"role", "model"}, {"parts", list(Json{{"functionCall", {{"name", "sh"}, {"args", Json::object()}}}})}},
+                  Json{{"role", "user"},
+                       {"parts", list(Json{{"functionResponse",
+                                            {{"name", "sh"},
+                                             {"response", {{"output", filler(0, 500)}, {"exit_code", code}}}}}})}},
+                  Json{{"role", "model"}, {"parts", list(Json{{"text", "done"}})}})}};
+        const auto p = pruned(body, emptying);
+        REQUIRE(p.report.edits.size() == 1);
+        CHECK((p.report.edits[0].replacement.find(", failed; sh") != std::string::npos) == failed);
+    }
+}

@@ -310,6 +310,15 @@ protected:
         }
     }
 
+    /// Whether an exit code is not zero, whatever its spelling; what is no number is none.
+    bool is_nonzero(Value code) {
+        if (code.type() != JsonType::number) { return false; }
+        scratch_.clear();
+        out_.source->append_canonical(code.node(), scratch_);
+        const std::string_view digits = std::string_view(scratch_).substr(0, scratch_.find_first_of("eE"));
+        return digits.find_first_of("123456789") != std::string_view::npos;
+    }
+
     static void take(Outcome outcome, Entry& result) {
         if (outcome == Outcome::unsaid) { return; }
         result.outcome_known = true;

@@ -184,9 +184,7 @@ private:
         }
         if (detail::is(key, "success") && type == JsonType::boolean) { return value.is_true() ? ok : failed; }
         if (detail::is_one_of(key, "exit_code", "exitCode") && type == JsonType::number) {
-            scratch_.clear();
-            out_.source->append_canonical(value.node(), scratch_);
-            return detail::outcome_of_code(scratch_);
+            return this->is_nonzero(value) ? failed : ok;
         }
         return unsaid;
     }

@@ -265,12 +265,7 @@ private:
     bool is_failure(Value outcome) {
         bool failure = detail::is(outcome.peek("type"), "timeout");
         outcome.members([&](Text key, Value value) {
-            if (!detail::is(key, "exit_code") || value.type() != JsonType::number) { return; }
-            scratch_.clear();
-            out_.source->append_canonical(value.node(), scratch_);
-            const std::string_view digits =
-                std::string_view(scratch_).substr(0, scratch_.find_first_of("eE"));
-            failure = failure || digits.find_first_of("123456789") != std::string_view::npos;
+            failure = failure || (detail::is(key, "exit_code") && this->is_nonzero(value));
         });
         return failure;
     }
