@@ -8,7 +8,8 @@ usage: sh cmake/run.sh WORD
   demo      build the program, prune a generated session and show what happened
   test      build and run all tests with g++
   clang     the same with clang++
-  asan      the same with g++ and the address and undefined behaviour sanitizers
+  asan      the same with clang++ and the address and undefined behaviour sanitizers
+  headers   compile every header on its own, with g++ and with clang++
   release   the same with -O3, benchmarks built too
   bench     build and run the benchmarks
 
@@ -24,9 +25,11 @@ compiler=g++
 libraries='nlohmann-json3-dev libfmt-dev libsimdjson-dev doctest-dev'
 case $word in
     demo) compiler=${CXX:-c++} libraries='nlohmann-json3-dev libfmt-dev libsimdjson-dev' ;;
-    test | asan) ;;
-    # Its preset compiles the benchmarks too, so that they cannot rot.
+    test) ;;
+    # Their presets compile the benchmarks too, so that they cannot rot.
     clang) compiler=clang++ libraries="$libraries libbenchmark-dev" ;;
+    asan) compiler=clang++ libraries="$libraries libbenchmark-dev libclang-rt-dev" ;;
+    headers) libraries="$libraries clang" ;;
     release | bench) compiler=${CXX:-c++} libraries="$libraries libbenchmark-dev" ;;
     -h | --help | help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
@@ -54,9 +57,16 @@ has_header() {
     return 1
 }
 
+# The run time of the sanitizers is a package of its own on some systems.
+has_sanitizers() {
+    echo 'int main() { return 0; }' | $compiler -x c++ -fsanitize=address,undefined -o /dev/null - >/dev/null 2>&1
+}
+
 has() {
     case $1 in
-        g++ | clang) command -v "${compiler%% *}" >/dev/null 2>&1 ;;
+        clang) command -v clang++ >/dev/null 2>&1 ;;
+        libclang-rt-dev) has_sanitizers ;;
+        g++) command -v "${compiler%% *}" >/dev/null 2>&1 ;;
         cmake) has_cmake ;;
         ninja-build) command -v ninja >/dev/null 2>&1 ;;
         nlohmann-json3-dev) has_header nlohmann/json.hpp ;;
@@ -69,7 +79,7 @@ has() {
 
 missing() {
     compiler_package=g++
-    [ "$word" != clang ] || compiler_package=clang
+    [ "$compiler" != clang++ ] || compiler_package=clang
     for package in $compiler_package cmake ninja-build $libraries; do
         has "$package" || printf '%s ' "$package"
     done
@@ -83,7 +93,8 @@ names() {
         case $family:$package in
             dnf:g++) set -- gcc-c++ ;;
             pacman:g++ | brew:g++) set -- gcc ;;
-            brew:clang) set -- llvm ;;
+            brew:clang | brew:libclang-rt-dev) set -- llvm ;;
+            dnf:libclang-rt-dev | pacman:libclang-rt-dev) set -- compiler-rt ;;
             pacman:ninja-build | brew:ninja-build) set -- ninja ;;
             dnf:nlohmann-json3-dev) set -- json-devel ;;
             pacman:nlohmann-json3-dev | brew:nlohmann-json3-dev) set -- nlohmann-json ;;
@@ -107,7 +118,9 @@ give_up() {
     shift
     for package; do
         case $package in
-            g++ | clang) say "  missing: a C++20 compiler ($compiler)" ;;
+            g++) say "  missing: a C++20 compiler ($compiler)" ;;
+            clang) say '  missing: a C++20 compiler (clang++)' ;;
+            libclang-rt-dev) say "  missing: the run time of $compiler's sanitizers" ;;
             cmake) say '  missing: cmake 3.25 or newer' ;;
             ninja-build) say '  missing: ninja' ;;
             *) say "  missing: the library$(names pacman "$package")" ;;
@@ -187,9 +200,17 @@ bench() {
     [ "$ran" = yes ] || { say 'there are no benchmarks'; exit 1; }
 }
 
+headers() {
+    for preset in test clang; do
+        cmake --preset "$preset"
+        cmake --build --preset "$preset" --target all_verify_interface_header_sets
+    done
+}
+
 install_missing
 case $word in
     demo) demo ;;
     bench) bench ;;
+    headers) headers ;;
     *) exec cmake --workflow --preset "$word" ;;
 esac

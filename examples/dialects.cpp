@@ -18,8 +18,12 @@ namespace {
 
 using Counts = std::map<std::string, std::size_t>;
 
-// Numbers of blocks and parts are of no interest here.
-std::string pattern_of(std::string_view path) {
+// Numbers of blocks and parts are of no interest here, nor which of its names an input had its bulk under.
+std::string pattern_of(const coppice::EditRecord& edit) {
+    if (edit.path.empty()) { return "reasoning"; }
+    std::string_view path = edit.path;
+    const bool input = path.find("/input/") != path.npos || path.find("/arg") != path.npos;
+    if (input) { path = path.substr(0, path.rfind('/') + 1); }
     std::string pattern;
     for (const char c : path) {
         const bool digit = c >= '0' && c <= '9';
@@ -29,6 +33,7 @@ std::string pattern_of(std::string_view path) {
             pattern += '*';
         }
     }
+    if (input) { pattern += "..."; }
     return pattern;
 }
 
@@ -59,7 +64,7 @@ int main() {
         coppice::Workspace workspace;
         const coppice::Report report = coppice::plan(body, coppice::presets::standard(), workspace);
         Counts pruned;
-        for (const coppice::EditRecord& edit : report.edits) { ++pruned[pattern_of(edit.path)]; }
+        for (const coppice::EditRecord& edit : report.edits) { ++pruned[pattern_of(edit)]; }
         Counts kept;
         Counts opaque;
         for (std::size_t i = 0; i < workspace.transcript.all().size(); ++i) {
@@ -75,7 +80,9 @@ int main() {
                         ++kept[entry.kind == coppice::Kind::call ? "calls" : "results"];
                     }
                     break;
-                case coppice::Kind::reasoning: ++opaque["reasoning"]; break;
+                case coppice::Kind::reasoning:
+                    if (workspace.plan.fate(i) == coppice::Fate::keep) { ++opaque["reasoning"]; }
+                    break;
                 case coppice::Kind::opaque: ++opaque["others"]; break;
             }
         }

@@ -10,6 +10,5 @@ int main() {
         std::cout << total.reason << ": " << total.count << " edits, " << total.saved_bytes << " bytes\n";
     }
     std::cout << (report.engaged ? report.edits.front().replacement : report.why) << '\n';
-    const std::size_t left = coppice::measure_document(body).bytes;
-    std::cout << report.saved_bytes << " of " << left + report.saved_bytes << " bytes saved\n";
+    std::cout << report.tokens_after << " of " << report.tokens_before << " tokens left\n";
 }

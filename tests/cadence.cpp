@@ -24,19 +24,21 @@ struct Seen {
     std::size_t results = 0;
     coppice::Extent body;
     coppice::Reclaim reclaim;
+    std::size_t pruned_tokens = 0;
 };
 
-// Writes down what it is asked, and moves at every request.
+// Writes down what it is asked, and moves at every request, or at none.
 struct Recorder {
     static constexpr std::string_view name = "recorder";
     struct State {};
     std::vector<Seen>* seen = nullptr;
     bool probe = false;
+    bool moving = true;
 
     bool moves(State&, const coppice::Request& request) const {
         seen->push_back({request.number, request.messages, request.results, request.body(),
-                         probe ? request.reclaim() : coppice::Reclaim{}});
-        return true;
+                         probe ? request.reclaim({.look_back = 0, .minimum_tokens = 0}) : coppice::Reclaim{}, probe ? request.pruned_tokens() : 0});
+        return moving;
     }
 };
 
@@ -74,17 +76,44 @@ struct WorthIt {
     std::size_t least = 0;
 
     bool moves(State&, const coppice::Request& request) const {
-        return request.reclaim().removed.bytes >= least;
+        return request.reclaim().removed >= least;
     }
 };
 
-std::string tail_from(const Ordered& document, std::size_t message) {
-    Ordered rest = Ordered::array();
-    for (std::size_t i = message; i < document["messages"].size(); ++i) {
-        rest.push_back(document["messages"][i]);
+// Moves at the sixth request without a look, and looks at what came after it.
+struct Late {
+    static constexpr std::string_view name = "late";
+    struct State {};
+    std::vector<std::size_t>* removed = nullptr;
+    bool moves(State&, const coppice::Request& request) const {
+        if (request.number == 6) { return true; }
+        if (request.number > 6) { removed->push_back(request.reclaim().removed); }
+        return false;
     }
-    return rest.dump();
+};
+
+// Writes down when its yes was followed.
+struct Told {
+    static constexpr std::string_view name = "told";
+    struct State {};
+    std::vector<std::size_t>* told = nullptr;
+    bool moves(State&, const coppice::Request& request) const { return request.number % 3 == 0; }
+    void moved(State&, const coppice::Request& request) const { told->push_back(request.number); }
+};
+
+Ordered first_messages(Ordered document, std::size_t count) {
+    while (document["messages"].size() > count) { document["messages"].erase(document["messages"].size() - 1); }
+    return document;
 }
+
+// Of plain ASCII, a quarter of a token for each character.
+std::size_t tokens_between(const Ordered& document, std::size_t first, std::size_t end) {
+    std::size_t characters = 0;
+    for (std::size_t i = first; i < end; ++i) { characters += document["messages"][i].dump().size() + 1; }
+    return characters / 4;
+}
+
+bool is_close(std::size_t left, std::size_t right) { return left <= right + 1 && right <= left + 1; }
 
 }  // namespace
 
@@ -157,26 +186,43 @@ TEST_CASE("cadence: its state starts fresh with every call") {
 TEST_CASE("cadence: a rewrite can be priced before it is made") {
     const Ordered document = session_of_sizes(std::vector<std::size_t>(6, 3000));
     std::vector<Seen> seen;
-    const coppice::Pipeline priced{coppice::KeepRecent<2>{}, Recorder{&seen, true}};
-    coppice::plan(document, priced);
+    const coppice::Pipeline priced{coppice::KeepRecent<2>{}, Recorder{&seen, true, false}};
+    CHECK_FALSE(coppice::plan(document, priced).engaged);
     REQUIRE(seen.size() == 8);
+    std::size_t cached = 0;
     for (const Seen& request : seen) {
         CAPTURE(request.number);
-        Ordered then = document;
-        while (then["messages"].size() > request.messages) {
-            then["messages"].erase(then["messages"].size() - 1);
-        }
+        const Ordered then = first_messages(document, request.messages);
         Ordered after = then;
         const coppice::Report report = coppice::prune(after, coppice::Pipeline{coppice::KeepRecent<2>{}});
-        CHECK(request.reclaim.removed.bytes == report.saved_bytes);
-        if (report.engaged) {
-            // the messages from the first changed one on, each with the comma before it
-            CHECK(request.reclaim.rewritten.bytes ==
-                  tail_from(after, *report.first_changed_message).size() - 1);
-        } else {
-            CHECK(request.reclaim.rewritten.bytes == 0);
-        }
+        CHECK(is_close(request.reclaim.removed, report.saved_bytes / 4));
+        CHECK(is_close(request.pruned_tokens, then.dump().size() / 4));
+        const std::size_t rewritten =
+            report.engaged ? tokens_between(after, *report.first_changed_message, cached) : 0;
+        CHECK(is_close(request.reclaim.rewritten, rewritten));
+        cached = request.messages;
     }
+}
+
+TEST_CASE("cadence: what a rewrite has taken out is not there to be taken out again") {
+    const Ordered document = session_of_sizes(std::vector<std::size_t>(6, 3000));
+    std::vector<Seen> seen;
+    const coppice::Pipeline moving{coppice::KeepRecent<2>{}, Recorder{&seen, true}};
+    const coppice::Report report = coppice::plan(document, moving);
+    REQUIRE(seen.size() == 8);
+    std::size_t removed = 0;
+    for (const Seen& request : seen) {
+        CAPTURE(request.number);
+        Ordered then = first_messages(document, request.messages);
+        // one result of 3,000 characters at a time, once a third one has been read
+        const bool one = request.number >= 5;
+        CHECK((request.reclaim.removed > 700) == one);
+        CHECK((request.reclaim.removed == 0) == !one);
+        removed += request.reclaim.removed;
+    }
+    CHECK(report.edits.size() == 4);
+    CHECK(removed + 4 >= report.saved_bytes / 4);
+    CHECK(removed <= report.saved_bytes / 4);
 }
 
 TEST_CASE("cadence: a price may decide when the prefix changes") {
@@ -186,38 +232,76 @@ TEST_CASE("cadence: a price may decide when the prefix changes") {
             .report.horizon;
     };
     CHECK(horizon(1'000'000) == 0);
-    CHECK(horizon(8'000) == 14);
+    CHECK(horizon(2'000) == 13);
     CHECK(horizon(0) == 14);
-    const Pruned p = pruned_once(document, coppice::Pipeline{coppice::KeepRecent<2>{}, WorthIt{11'000}});
-    CHECK(fates(p) == "ssss--");
+    const Pruned p = pruned_once(document, coppice::Pipeline{coppice::KeepRecent<2>{}, WorthIt{2'000}});
+    CHECK(fates(p) == "sss---");
 }
 
 TEST_CASE("cadence: what is spilled behind a request is no part of its price") {
     coppice::MemorySpillStore store;
     Ordered messages = list(user("start"));
-    for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t i = 0; i < 4; ++i) {
         add_pair(messages, "c" + std::to_string(i), "Read", Ordered::object(),
                  Ordered(filler(i, i == 2 ? 60'000 : 500)));
     }
     std::vector<Seen> seen;
-    const coppice::Pipeline pipeline{coppice::Spill<>{.store = &store}, coppice::KeepRecent<>{},
-                                     Recorder{&seen, true}};
-    const Ordered document = body(messages);
-    coppice::plan(document, pipeline);
-    REQUIRE(seen.size() == 4);
-    for (std::size_t i = 0; i < 3; ++i) {
+    const coppice::Pipeline pipeline{coppice::Spill<>{.store = &store},
+                                     coppice::KeepRecent<>{.keep = 0, .big = 2000}, Recorder{&seen, true, false}};
+    coppice::plan(body(messages), pipeline);
+    REQUIRE(seen.size() == 5);
+    for (std::size_t i = 0; i < 4; ++i) {
         CAPTURE(i);
-        CHECK(seen[i].reclaim.removed.bytes == 0);
-        CHECK(seen[i].reclaim.rewritten.bytes == 0);
+        CHECK(seen[i].reclaim.removed == 0);
+        CHECK(seen[i].reclaim.rewritten == 0);
     }
-    CHECK(seen[3].reclaim.removed.bytes > 50'000);
-    CHECK(seen[3].reclaim.rewritten.bytes < 10'000);
+    // of what was spilled as it came, the preview is left to be cleared
+    CHECK(seen[4].reclaim.removed > 700);
+    CHECK(seen[4].reclaim.removed < 1'200);
+    CHECK(seen[4].reclaim.rewritten < 500);
+    CHECK(seen[4].pruned_tokens < 2'000);
+}
+
+TEST_CASE("cadence: images are weighed by what they cost") {
+    Ordered messages = list(user("start"));
+    for (std::size_t i = 0; i < 4; ++i) {
+        add_pair(messages, "c" + std::to_string(i), "Shot", Ordered::object(), list(image(400'000)));
+    }
+    messages.push_back(assistant("done"));
+    std::vector<Seen> seen;
+    coppice::plan(body(messages), coppice::Pipeline{coppice::KeepRecent<>{}, Recorder{&seen, true, false}});
+    REQUIRE(seen.size() == 6);
+    CHECK(seen[5].pruned_tokens > 4 * coppice::image_tokens);
+    CHECK(seen[5].pruned_tokens < 5 * coppice::image_tokens);
+    // one of them is more than the newest three
+    CHECK(seen[5].reclaim.removed > coppice::image_tokens - 100);
+    CHECK(seen[5].reclaim.removed < coppice::image_tokens);
+}
+
+TEST_CASE("cadence: a yes of the past holds for who asks later what there is to win") {
+    const Ordered document = session_of_sizes(std::vector<std::size_t>(6, 3000));
+    std::vector<std::size_t> removed;
+    const coppice::Report report =
+        coppice::plan(document, coppice::Pipeline{coppice::KeepRecent<2>{}, Late{&removed}});
+    CHECK(report.horizon == 11);
+    REQUIRE(removed.size() == 2);
+    CHECK(removed[0] > 700);
+    CHECK(removed[0] < 760);
+    CHECK(is_close(removed[1], 2 * removed[0]));
+}
+
+TEST_CASE("cadence: is told when its yes was followed") {
+    std::vector<std::size_t> told;
+    coppice::plan(session_of_sizes(std::vector<std::size_t>(6, 100)),
+                  coppice::Pipeline{coppice::KeepRecent<>{}, Told{&told}});
+    CHECK(told == std::vector<std::size_t>{3, 6});
 }
 
 TEST_CASE("cadence: a request that nobody can price is worth nothing") {
     const coppice::Request request;
-    CHECK(request.reclaim().removed == coppice::Extent{});
-    CHECK(request.reclaim().rewritten == coppice::Extent{});
+    CHECK(request.reclaim().removed == 0);
+    CHECK(request.reclaim().rewritten == 0);
+    CHECK(request.pruned_tokens() == 0);
 }
 
 TEST_CASE("cadence: the concept asks for a name and a state and a decision") {

@@ -49,7 +49,7 @@ TEST_CASE("corpus: every preset keeps the laws on every recorded body") {
             CAPTURE(path.filename().string());
             const nlohmann::ordered_json body = load(path);
             support::for_each_preset([&](const char* name, const auto& pipeline) {
-                CAPTURE(name);
+                CAPTURE(std::string(name));
                 const coppice::Report report = support::check_laws(body, pipeline);
                 CHECK(report.dialect == family.dialect);
                 CHECK(report.unpaired_calls == 0);

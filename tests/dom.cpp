@@ -258,6 +258,45 @@ TEST_CASE("dom: a document of two hundred thousand levels is measured") {
     CHECK(coppice::measure_document(Ordered::parse(nested(200'000))) == coppice::ascii(400'001));
 }
 
+TEST_CASE("dom: a read document shows calls and results as policies see them") {
+    const Ordered document = body(list(user("go"), call("a", "Read", {{"path", "x.c"}}), result("a", "text")));
+    const coppice::ReadDocument<Ordered> reading(document);
+    REQUIRE(reading.refusal() == "");
+    const coppice::Transcript& transcript = reading.transcript();
+    CHECK(transcript.dialect == "anthropic");
+    CHECK(transcript.messages.size() == 3);
+    REQUIRE(transcript.entries().size() == 3);
+    const coppice::Entry& answer = transcript.entries()[2];
+    CHECK(answer.kind == coppice::Kind::result);
+    CHECK(answer.peer == 1);
+    CHECK(coppice::same_text(answer.tool, std::string_view("Read")));
+    CHECK(coppice::same_text(answer.identity, std::string_view("x.c")));
+    CHECK(transcript.size(answer).bytes == 4);
+    CHECK(transcript.body().bytes == document.dump().size());
+}
+
+TEST_CASE("dom: a read document is one request alone or in a wrapper") {
+    const Sorted alone = Sorted::parse(R"({"system":"s","messages":[{"role":"user","content":"go"}]})");
+    const Sorted wrapped = {{"custom_id", "1"}, {"params", alone}};
+    CHECK(coppice::ReadDocument<Sorted>(wrapped).transcript().messages.size() == 1);
+    const Sorted batch = {{"requests", Sorted::array({wrapped, wrapped})}};
+    const coppice::ReadDocument<Sorted> refused(batch);
+    CHECK(refused.refusal() == "a batch of several requests");
+    CHECK(refused.transcript().entries().empty());
+    const Sorted empty = {{"requests", Sorted::array()}};
+    CHECK(coppice::ReadDocument<Sorted>(empty).refusal() == "an empty batch");
+}
+
+TEST_CASE("dom: a document that cannot be read has a reason and no entries") {
+    const Ordered foreign = Ordered::parse(R"({"messages":[{"role":"user","content":"go"}]})");
+    const coppice::ReadDocument<Ordered> unsure(foreign);
+    CHECK(!unsure.refusal().empty());
+    CHECK(unsure.transcript().messages.empty());
+    CHECK(coppice::ReadDocument<Ordered>(foreign, Dialect::anthropic).refusal() == "");
+    const Ordered none = 1;
+    CHECK(!coppice::ReadDocument<Ordered>(none).refusal().empty());
+}
+
 TEST_CASE("dom: planning leaves a const document alone and says what pruning does") {
     const Ordered document = session<Ordered>(60);
     const std::string before = document.dump();
@@ -416,6 +455,104 @@ TEST_CASE("dom: signed and server blocks keep their bytes") {
     pruned(document, keep_none);
     CHECK(document["messages"][1]["content"].dump() == blocks.dump());
     CHECK(document["messages"][0]["content"] == big);
+}
+
+namespace {
+
+// The history of a turn with reasoning in every place, and of one that goes on.
+template <class Json>
+Json thoughtful() {
+    using namespace support;
+    return body<Json>(list<Json>(
+        user<Json>("start"),
+        assistant_blocks<Json>(thinking<Json>("a"), thinking<Json>("b"), text<Json>("said"), thinking<Json>("c"),
+                               call_block<Json>("1", "Write", Json{{"content", big}}), thinking<Json>("d"),
+                               call_block<Json>("2", "T"), thinking<Json>("e"), thinking<Json>("f")),
+        user_blocks<Json>(result_block<Json>("1", list<Json>(marked<Json>(text<Json>(big)))),
+                          result_block<Json>("2", Json(big))),
+        assistant_blocks<Json>(text<Json>("well"), thinking<Json>("g"), text<Json>("done")), user<Json>("next"),
+        assistant_blocks<Json>(thinking<Json>("h"), text<Json>("so"))));
+}
+
+// All that can go goes.
+constexpr coppice::Pipeline<coppice::StaleReasoning<1>, coppice::KeepRecent<0, coppice::Size{2000}, 0>,
+                            coppice::BulkyInputClear<0>>
+    keep_nothing;
+
+}  // namespace
+
+TEST_CASE("dom: dropped blocks leave their message and its other blocks are those that stay") {
+    const auto check = [](auto document) {
+        using Json = decltype(document);
+        const Json before = document;
+        CHECK(pruned(document, keep_nothing).edits.size() == 10);
+        const Json& said = document["messages"][1]["content"];
+        const Json& was = before["messages"][1]["content"];
+        REQUIRE(said.size() == 3);
+        CHECK(said[0] == was[2]);
+        CHECK(words(said[1]["input"]["content"]).substr(0, 20) == "[tool input cleared:");
+        CHECK(said[1]["id"] == "1");
+        CHECK(said[2] == was[6]);
+        CHECK(document["messages"][2]["content"][0]["content"][0].contains("cache_control"));
+        CHECK(document["messages"][3]["content"] ==
+              Json::array({before["messages"][3]["content"][0], before["messages"][3]["content"][2]}));
+        CHECK(document["messages"][5] == before["messages"][5]);
+        CHECK_FALSE(prune(document, keep_nothing).engaged);
+    };
+    check(thoughtful<Ordered>());
+    check(thoughtful<Sorted>());
+}
+
+TEST_CASE("dom: a block that is null stays where others leave") {
+    Ordered document = body(list(user("start"), assistant_blocks(Ordered(nullptr), thinking("a"), Ordered(nullptr),
+                                                                thinking("b"), text("said")),
+                                 user("next")));
+    CHECK(pruned(document, keep_nothing).edits.size() == 2);
+    CHECK(document["messages"][1]["content"] == list(Ordered(nullptr), Ordered(nullptr), text("said")));
+}
+
+TEST_CASE("dom: wherever memory runs out no block has left, or all have") {
+    const auto check = [](auto original) {
+        // nlohmann asks for memory to destroy an array or an object, and has to get it: results here are strings, and a
+        // block that has left takes one request when all is done
+        original["messages"][2]["content"][0]["content"] = big;
+        auto whole = original;
+        const std::size_t asked = heap.requests;
+        const Report pruned = prune(whole, keep_nothing);
+        const std::size_t needed = heap.requests - asked - 7;
+        CHECK(pruned.edits.size() == 10);
+        for (std::size_t requests = 0; requests < needed; ++requests) {
+            auto document = original;
+            heap.until_refusal = requests;
+            const Report report = prune(document, keep_nothing);
+            heap.until_refusal = std::numeric_limits<std::size_t>::max();
+            REQUIRE_FALSE(report.engaged);
+            REQUIRE_FALSE(report.why.empty());
+            const bool as_it_was = document == original;
+            REQUIRE(as_it_was);
+        }
+    };
+    check(thoughtful<Ordered>());
+    check(thoughtful<Sorted>());
+}
+
+TEST_CASE("dom: a failure after a drop was planned leaves the document as it was") {
+    Ordered document = thoughtful<Ordered>();
+    const Ordered original = document;
+    const coppice::Pipeline pipeline{coppice::StaleReasoning<1>{},
+                                     Failing{[] { throw std::runtime_error("no luck"); }}};
+    const Report report = prune(document, pipeline);
+    check_untouched(report);
+    CHECK(document == original);
+}
+
+TEST_CASE("dom: a hundred thousand blocks leave one message at once") {
+    Ordered document = body(list(user("start"), assistant_blocks(thinking("a")), user("next")));
+    Ordered& blocks = document["messages"][1]["content"];
+    for (int i = 0; i < 100'000; ++i) { blocks.push_back(i % 1000 == 999 ? text("said") : thinking("b")); }
+    CHECK(pruned(document, keep_nothing).edits.size() == 99'901);
+    CHECK(blocks.size() == 100);
+    CHECK(blocks[99] == text("said"));
 }
 
 TEST_CASE("dom: an old duplicate of an unread result is collapsed and the unread one stays") {

@@ -188,6 +188,20 @@ TEST_CASE("measure: every single byte and every pair of bytes can be measured") 
     }
 }
 
+TEST_CASE("measure: tokens are told by the widths of characters") {
+    using coppice::token_eighths;
+    CHECK(token_eighths(Extent{}) == 0);
+    // a quarter of a token for an ASCII character
+    CHECK(token_eighths(coppice::ascii(8)) == 16);
+    // five eighths for one of two bytes, one for one of three, eleven eighths for one of four
+    CHECK(token_eighths(measure("\u00e9").plain) == 5);
+    CHECK(token_eighths(measure("\u4e2d").plain) == 8);
+    CHECK(token_eighths(measure("\U0001f600").plain) == 11);
+    CHECK(token_eighths(measure("a\u4e2d\u6587").plain) == 18);
+    // sums are rounded once
+    CHECK(token_eighths(measure("ab").plain + measure("c").plain) == token_eighths(measure("abc").plain));
+}
+
 TEST_CASE("size: a bare number means bytes") {
     constexpr Size bare = 2000;
     CHECK(bare == coppice::bytes(2000));

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ using support::marked;
 using support::result;
 using support::result_block;
 using support::text;
+using support::thinking;
 using support::user;
 using support::user_blocks;
 
@@ -107,9 +109,11 @@ public:
     void check_sizes() {
         std::size_t saved = 0;
         for (const Edit& edit : edits()) {
-            const std::size_t before = static_cast<const Json*>(edit.node.where)->dump().size();
+            const bool drop = edit.as == Edit::As::drop;
+            // the comma goes along
+            const std::size_t before = static_cast<const Json*>(edit.node.where)->dump().size() + (drop ? 1 : 0);
             CHECK(plan.bytes_before(edit) == before);
-            CHECK(edit.after == written(edit).dump().size());
+            CHECK(edit.after == (drop ? 0 : written(edit).dump().size()));
             CHECK(edit.after < before);
             saved += before - edit.after;
         }
@@ -681,4 +685,188 @@ TEST_CASE("plan: many results cleared and relabelled add up") {
     CHECK(planning.plan.clear(119, "age"));
     planning.check_sizes();
     CHECK(planning.edits().size() == 51);
+}
+
+TEST_CASE("plan: dropped reasoning leaves its messages with a comma each") {
+    Planning<> planning(list(user("start"),
+                             assistant_blocks(thinking("aa"), thinking("bbb"), text("said"), thinking("c"),
+                                              call_block("t", "Read"), thinking("dd"), thinking("ee")),
+                             result("t", big), assistant_blocks(text("hm"), thinking("f"), text("done")),
+                             user("next")));
+    // the result first, so that its message is measured with it
+    CHECK(planning.plan.clear(8, "age"));
+    planning.plan.body();
+    CHECK(planning.plan.could_drop(1));
+    CHECK(planning.plan.drop(4, "stale"));
+    for (const std::size_t entry : {1U, 2U, 4U, 6U, 7U, 10U}) {
+        CHECK(planning.plan.fate(entry) == Fate::drop);
+        CHECK(planning.plan.reason(entry) == "stale");
+        CHECK_FALSE(planning.plan.could_drop(entry));
+        CHECK_FALSE(planning.plan.drop(entry, "again"));
+    }
+    std::string leading;
+    for (const Edit& edit : planning.edits()) {
+        if (edit.as != Edit::As::drop) { continue; }
+        CHECK(edit.index == planning.transcript.all()[edit.entry].block);
+        leading += edit.leads ? '1' : '0';
+        CHECK(edit.text.empty());
+    }
+    CHECK(leading == "110000");
+    planning.check_sizes();
+}
+
+TEST_CASE("plan: reasoning goes by whole turns or not at all") {
+    const Json messages = list(user("one"), assistant_blocks(thinking("a"), text("hm")),
+                               assistant_blocks(thinking("b"), text("done")), user("two"), assistant_blocks(thinking("c"), text("hm")), user("three"));
+    Planning<> planning(messages);
+    CHECK(planning.plan.drop(1, "stale"));
+    CHECK(planning.plan.fate(3) == Fate::drop);
+    CHECK(planning.plan.fate(6) == Fate::keep);
+    CHECK(planning.plan.drop(6, "stale"));
+    planning.check_sizes();
+
+    for (const std::size_t refused : {1U, 3U}) {
+        Planning<> partly(messages, Refusing{refused});
+        CHECK_FALSE(partly.plan.could_drop(1));
+        CHECK_FALSE(partly.plan.drop(3, "stale"));
+        CHECK(partly.edits().empty());
+        CHECK(partly.plan.drop(6, "stale"));
+    }
+}
+
+TEST_CASE("plan: reasoning of the loop that is open at the horizon is not dropped") {
+    Planning<> planning(list(user("one"), assistant_blocks(thinking("a"), call_block("t", "Read")), result("t", "ok"),
+                             assistant_blocks(thinking("b"), text("done")), user("two"), assistant("hm")));
+    CHECK(planning.plan.could_drop(1));
+    planning.transcript.set_horizon(3);
+    planning.start();
+    CHECK_FALSE(planning.plan.drop(1, "stale"));
+    CHECK_FALSE(planning.plan.drop(4, "stale"));
+    // a person is about to speak: the loop is over
+    planning.transcript.set_horizon(4);
+    planning.start();
+    CHECK(planning.plan.drop(1, "stale"));
+    // whatever policies that see more are asked
+    planning.transcript.set_horizon(3);
+    planning.start();
+    planning.transcript.set_horizon(6);
+    CHECK_FALSE(planning.plan.drop(1, "stale"));
+}
+
+TEST_CASE("plan: only reasoning that may leave its message is dropped") {
+    Planning<> planning(list(user("one"), assistant_blocks(thinking("a")), call("t", "Read"), result("t", big),
+                             assistant("done"), user("two"), assistant_blocks(thinking("b"), text("hm")), user("three")));
+    for (std::size_t i = 0; i < planning.transcript.all().size(); ++i) {
+        CHECK(planning.plan.could_drop(i) == (i == 6));
+    }
+    CHECK(planning.plan.drop(6, "stale"));
+    planning.check_sizes();
+}
+
+TEST_CASE("plan: what is dropped counts in no body and may be what brings it under a limit") {
+    Planning<> planning(list(user("one"), assistant_blocks(thinking(big), text("hm")), user("two")));
+    CHECK(planning.plan.body_exceeds(coppice::bytes(3000)));
+    CHECK(planning.plan.drop(1, "stale"));
+    CHECK_FALSE(planning.plan.body_exceeds(coppice::bytes(3000)));
+    CHECK_FALSE(planning.plan.whole_body_exceeds(coppice::bytes(3000)));
+    // measured when it is gone already
+    Planning<> fresh(list(user("one"), assistant_blocks(thinking(big), text("hm")), user("two")));
+    CHECK(fresh.plan.drop(1, "stale"));
+    CHECK_FALSE(fresh.plan.body_exceeds(coppice::bytes(3000)));
+    CHECK(fresh.plan.body() == planning.plan.body());
+    CHECK(fresh.plan.saved() == planning.plan.saved());
+    CHECK(fresh.plan.first_difference(planning.plan) == none);
+}
+
+TEST_CASE("plan: what is spared in eighths of a token is two for each ASCII byte") {
+    Planning<Terse> planning(list(user("start"), call("a", "Edit", Json{{"content", big}, {"old_string", big}}),
+                                  result("a", big), assistant_blocks(thinking("hm"), text("done")), user("on"),
+                                  assistant("well"), user("and")));
+    Plan& plan = planning.plan;
+    CHECK(plan.saved_eighths(2) == 0);
+    CHECK(plan.clear(2, "age"));
+    // 5,000 characters become nine, in quotes both
+    CHECK(plan.saved_eighths(2) == 2 * (5000 - 9));
+    CHECK(plan.clear_field(1, 0, "bulk"));
+    CHECK(plan.saved_eighths(1) == 2 * (5000 - 9));
+    CHECK(plan.clear_field(1, 1, "bulk"));
+    CHECK(plan.saved_eighths(1) == 2 * 2 * (5000 - 9));
+    CHECK(plan.changes_field(0));
+    CHECK(plan.field_reason(1) == "bulk");
+    // a dropped block takes its comma along
+    CHECK(plan.drop(3, "stale"));
+    CHECK(plan.saved_eighths(3) == 2 * (thinking("hm").dump().size() + 1));
+    CHECK(plan.saved_eighths(4) == 0);
+}
+
+TEST_CASE("plan: what is spared of other scripts is told by the widths of their characters") {
+    std::string words;
+    for (std::size_t i = 0; i < 500; ++i) { words += "\u4e2d"; }
+    Planning<Terse> planning(results({words, "ok"}));
+    CHECK(planning.plan.clear(1, "age"));
+    // 500 characters of three bytes are a token each; nine letters take their place
+    CHECK(planning.plan.saved_eighths(1) == 8 * 500 - 2 * 9);
+}
+
+TEST_CASE("plan: an image spares what it costs") {
+    for (const std::size_t bytes : {3'000U, 60'000U}) {
+        CAPTURE(bytes);
+        const std::size_t size = image(bytes).dump().size();
+        const std::size_t costs = std::min(2 * size, 8 * coppice::image_tokens);
+        const std::size_t stub = text("[cleared]").dump().size();
+        Planning<Terse> elided(results({list(text(big), image(bytes)), "ok"}));
+        CHECK(elided.plan.elide_images(1, "media"));
+        CHECK(elided.plan.saved_eighths(1) == costs - 2 * stub);
+        CHECK(elided.plan.changes_part(1));
+        CHECK_FALSE(elided.plan.changes_part(0));
+        CHECK(elided.plan.part_text(1) == "[cleared]");
+        Planning<Terse> cleared(results({list(text(big), image(bytes)), "ok"}));
+        CHECK(cleared.plan.clear(1, "age"));
+        // the brackets stay, the text and a comma go
+        CHECK(cleared.plan.saved_eighths(1) == 2 * (text(big).dump().size() + 1) + costs - 2 * stub);
+    }
+}
+
+TEST_CASE("plan: a duplicate knows its original as long as that stays") {
+    Planning<> planning(results({big, "ok", big}));
+    CHECK(planning.plan.original(1) == none);
+    CHECK(planning.plan.collapse(1, 5, "dup"));
+    CHECK(planning.plan.original(1) == 5);
+    CHECK(planning.plan.original(5) == none);
+    CHECK(planning.plan.clear(5, "age"));
+    CHECK(planning.plan.original(1) == none);
+}
+
+TEST_CASE("plan: two plans of a transcript differ first where they do not leave an entry alike") {
+    Planning<> planning(list(call("a", "Edit", Json{{"content", big}, {"old_string", big}}), result("a", big),
+                             call("b", "Read"), result("b", list(text(big), image(), image(4000))),
+                             call("c", "Read"), result("c", big), assistant("done")));
+    const auto plan_with = [&](auto change) {
+        planning.start();
+        change(planning.plan);
+        return planning.plan;
+    };
+    const auto nothing = plan_with([](Plan&) {});
+    CHECK(nothing.first_difference(nothing) == none);
+    const Plan field = plan_with([](Plan& plan) { plan.clear_field(0, 0, "x"); });
+    const Plan other_field = plan_with([](Plan& plan) { plan.clear_field(0, 1, "x"); });
+    const Plan both_fields = plan_with([](Plan& plan) { plan.clear_field(0, 0, "x"), plan.clear_field(0, 1, "x"); });
+    CHECK(field.first_difference(nothing) == 0);
+    CHECK(nothing.first_difference(field) == 0);
+    CHECK(field.first_difference(other_field) == 0);
+    CHECK(field.first_difference(both_fields) == 0);
+    // why it was changed makes no difference
+    CHECK(field.first_difference(plan_with([](Plan& plan) { plan.clear_field(0, 0, "y"); })) == none);
+    const Plan stub = plan_with([](Plan& plan) { plan.clear(1, "x"), plan.clear(5, "x"); });
+    CHECK(stub.first_difference(nothing) == 1);
+    CHECK(stub.first_difference(plan_with([](Plan& plan) { plan.clear(1, "x"); })) == 5);
+    CHECK(stub.first_difference(plan_with([](Plan& plan) { plan.clear(5, "x"), plan.clear(1, "y"); })) == none);
+    // a duplicate reads otherwise than a stub
+    CHECK(plan_with([](Plan& plan) { plan.collapse(1, 5, "x"); })
+              .first_difference(plan_with([](Plan& plan) { plan.clear(1, "x"); })) == 1);
+    // images that went, and all that went
+    const Plan images = plan_with([](Plan& plan) { plan.elide_images(3, "x"); });
+    CHECK(images.first_difference(nothing) == 3);
+    CHECK(images.first_difference(plan_with([](Plan& plan) { plan.clear(3, "x"); })) == 3);
+    CHECK(images.first_difference(plan_with([](Plan& plan) { plan.elide_images(3, "y"); })) == none);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The README's code is compiled, here and in examples/readme.cpp, and its output is what the program prints.
 #include <coppice/coppice.hpp>
-#include <coppice/spill/disk.hpp>
 #include <coppice/wire.hpp>
 
 #include <doctest/doctest.h>
@@ -52,19 +51,18 @@ struct Config {
 
 // The second block of C++, word for word.
 std::size_t compose(nlohmann::ordered_json& body, const Config& config) {
-    using Pruner = coppice::Pipeline<coppice::SmallAging<30>, coppice::Dedup<>, coppice::KeepRecent<5>,
-                                     coppice::BulkyInputClear<5>, coppice::Ceiling<120'000, 2>>;
-    constexpr Pruner pruner;
-
+    // clang-format off
+    constexpr coppice::Pipeline<coppice::SmallAging<30>, coppice::Dedup<>, coppice::KeepRecent<5>, coppice::BulkyInputClear<5>,
+                                coppice::Ceiling<120'000, 2>> pruner;
     const coppice::Pipeline tuned{coppice::KeepRecent<>{.keep = config.keep}, coppice::Dedup<>{},
-                                  coppice::Stepped<>{.requests = 20}, coppice::ExemptTools{}};
-
+                                  coppice::SkiRental<>{.engage = coppice::Size{100'000}}, coppice::ExemptTools{}};
     const coppice::Report planned = coppice::plan(body, tuned);  // a dry run: the document is const
     const coppice::Report report = coppice::prune(body, tuned);  // in place: all edits or none
-
+    // clang-format on
     return planned.edits.size() + report.edits.size() + coppice::plan(body, pruner).edits.size();
 }
 
+// The third.
 std::string send_pruned(const std::string& bytes) {
     constexpr coppice::Pipeline<coppice::KeepRecent<5>> pruner;
     std::string sent;
@@ -73,35 +71,11 @@ std::string send_pruned(const std::string& bytes) {
     // clang-format off
     const coppice::PrunedBody pruned = coppice::prune(bytes, pruner);  // bytes: std::string or std::string_view
     send(pruned.bytes(bytes));                                         // the input itself where nothing changed
-
     thread_local coppice::WireWorkspace workspace;                     // buffers and parser, kept from call to call
     send(coppice::prune(bytes, pruner, workspace));                    // what was done: workspace.report
     for (const std::string_view piece : coppice::prune_pieces(bytes, pruner, workspace)) { send(piece); }
     // clang-format on
     return sent;
-}
-
-// The fourth.
-std::string carry_on(const std::filesystem::path& root, const std::string& session_id,
-                     std::string_view live) {
-    std::vector<coppice::SessionMessage> history;
-    const std::string id = "call_1";
-    const std::string input = R"({"command": "ls"})";
-    std::string sent;
-    const auto send = [&sent](std::string_view piece) { sent += piece; };
-
-    // clang-format off
-    coppice::DiskSpillStore store(root, {.session = session_id});   // coppice/spill/disk.hpp, for POSIX; root: a folder of its own
-    const coppice::Pipeline spilling{coppice::Spill<coppice::Size{50'000}, coppice::DiskSpillStore>{.store = &store}};
-
-    constexpr coppice::RecapBuilder<> builder;
-    history.push_back({.role = coppice::SessionRole::tool_call, .call_id = id, .tool = "Bash", .text = input});  // views of your log
-    const coppice::Recap recap = builder.build(history);            // history: std::vector<coppice::SessionMessage>
-    if (const auto message = builder.with_message(recap, live)) { send(*message); }  // live: what the user asks now
-    send(builder.note("The disk is full."));
-    // clang-format on
-    nlohmann::ordered_json body = nlohmann::ordered_json::array();
-    return coppice::prune(body, spilling).engaged ? "" : sent;
 }
 
 }  // namespace
@@ -113,17 +87,17 @@ TEST_CASE("readme: its first program is the example that is built") {
 }
 
 TEST_CASE("readme: its other code is compiled here") {
-    CHECK(blocks("cpp").size() == 4);
+    const std::vector<std::string> code = blocks("cpp");
+    CHECK(code.size() == 3);
     const std::string here = without_white_space(read(project / "tests/readme.cpp"));
-    CHECK(here.find(without_white_space(blocks("cpp").at(1))) != std::string::npos);
-    CHECK(here.find(without_white_space(blocks("cpp").at(2))) != std::string::npos);
-    CHECK(here.find(without_white_space(blocks("cpp").at(3))) != std::string::npos);
+    for (std::size_t i = 1; i < code.size(); ++i) {
+        CAPTURE(code[i]);
+        const bool found = here.find(without_white_space(code[i])) != std::string::npos;
+        CHECK(found);
+    }
     nlohmann::ordered_json empty = nlohmann::ordered_json::array();
     CHECK(compose(empty, {}) == 0);
     CHECK(send_pruned("[]") == "[][][]");
-    const std::string sent = carry_on("/tmp/nowhere", "s", "go on");
-    CHECK(sent.find("Tool used: Bash") != std::string::npos);
-    CHECK(sent.find("go on") != std::string::npos);
 }
 
 TEST_CASE("readme: it stays short, and every header of a family has its link") {
@@ -137,6 +111,22 @@ TEST_CASE("readme: it stays short, and every header of a family has its link") {
             CHECK(text.find("(" + link + ")") != std::string::npos);
         }
     }
+}
+
+TEST_CASE("readme: the files that it links to are there, and the table of a replay has its place") {
+    const std::string text = read(project / "README.md");
+    std::size_t links = 0;
+    for (std::size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
+        at += 2;
+        const std::string link = text.substr(at, text.find(')', at) - at);
+        CAPTURE(link);
+        CHECK(std::filesystem::exists(project / link));
+        ++links;
+    }
+    CHECK(links > 50);
+    const std::size_t from = text.find("\n<!-- replay table -->\n");
+    CHECK(from != std::string::npos);
+    CHECK(text.find("\n<!-- /replay table -->\n", from) != std::string::npos);
 }
 
 TEST_CASE("readme: every header has a test of the same name, and stands in the umbrella") {

@@ -244,6 +244,42 @@ TEST_CASE("report: as JSON it says what it says") {
     }
 }
 
+TEST_CASE("report: as JSON it says what it is worth") {
+    Report report;
+    Json written = coppice::to_json(report);
+    for (const std::string key : {"first_rewritten_message", "break_even_requests", "suggested_breakpoint"}) {
+        CAPTURE(key);
+        CHECK(written.at(key).is_null());
+    }
+    CHECK(written.at("rewrites") == false);
+    CHECK(written.at("saturated") == false);
+    report.tokens_before = 1200;
+    report.tokens_after = 800;
+    report.rewrites = true;
+    report.first_rewritten_message = 0;
+    report.tokens_rebilled = 300;
+    report.net_tokens = -12.5;
+    report.break_even_requests = 7;
+    report.suggested_breakpoint = coppice::BlockPlace{3, 1};
+    report.saturated = true;
+    EditRecord edit;
+    edit.identity = "/src/a.c";
+    edit.out_of_sight = true;
+    report.edits.push_back(edit);
+    written = coppice::to_json(report);
+    CHECK(written.at("tokens_before") == 1200);
+    CHECK(written.at("tokens_after") == 800);
+    CHECK(written.at("rewrites") == true);
+    CHECK(written.at("first_rewritten_message") == 0);
+    CHECK(written.at("tokens_rebilled") == 300);
+    CHECK(written.at("net_tokens") == -12.5);
+    CHECK(written.at("break_even_requests") == 7.0);
+    CHECK(written.at("suggested_breakpoint") == Json{{"message", 3}, {"block", 1}});
+    CHECK(written.at("saturated") == true);
+    CHECK(written.at("edits").at(0).at("identity") == "/src/a.c");
+    CHECK(written.at("edits").at(0).at("out_of_sight") == true);
+}
+
 TEST_CASE("report: as JSON it says why nothing changed") {
     const Json written = coppice::to_json(coppice::plan(Json(42), Pruner()));
     CHECK(written.at("engaged") == false);

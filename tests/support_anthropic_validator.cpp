@@ -507,13 +507,37 @@ TEST_CASE("anthropic validator: texts and media of the user stay") {
     block(out, 2, 3) = text_block("[image pruned]");
     CHECK(names(changes_forbidden(shown, out), "U-Δ2"));
     AllowedChanges loose;
-    loose.user_media = true;
+    loose.user_images = true;
     CHECK(changes_forbidden(shown, out, loose) == Findings{});
     block(out, 2, 3)["text"] = " ";
     CHECK(names_exactly(changes_forbidden(shown, out, loose), "U-Δ4 messages[2].content[3]"));
     block(out, 2, 3)["text"] = "[image pruned]";
+    block(out, 2, 3)["more"] = 1;
+    CHECK(names_exactly(changes_forbidden(shown, out, loose), "U-Δ4 messages[2].content[3]"));
+    block(out, 2, 3).erase("more");
+    block(out, 2, 3)["text"] = std::string(500, 'x');
+    CHECK(names(changes_forbidden(shown, out, loose), "U-Δ4"));
+    block(out, 2, 3)["text"] = "[image pruned]";
     block(shown, 2, 3)["cache_control"] = Json{{"type", "ephemeral"}};
     CHECK(names_exactly(changes_forbidden(shown, out, loose), "A-V10 messages[2].content[3]"));
+    block(shown, 2, 3).erase("cache_control");
+
+    // one of the model's, a document, one that was not read
+    for (const char* const type : {"document", "video"}) {
+        Json other = shown;
+        block(other, 2, 3)["type"] = type;
+        CHECK(names(changes_forbidden(other, out, loose), "U-Δ2"));
+    }
+    Json other = shown;
+    other["messages"][2]["role"] = out["messages"][2]["role"] = "assistant";
+    CHECK(names(changes_forbidden(other, out, loose), "U-Δ2"));
+    other = out = shown;
+    for (Json* const body : {&other, &out}) {
+        (*body)["messages"].push_back(Json{{"role", "user"}, {"content", Json::array({block(shown, 2, 3)})}});
+    }
+    const std::size_t last = out["messages"].size() - 1;
+    block(out, last, 0) = text_block("[image pruned]");
+    CHECK(names(changes_forbidden(other, out, loose), "U-Δ2"));
 }
 
 TEST_CASE("anthropic validator: thinking stays") {
@@ -559,6 +583,77 @@ TEST_CASE("anthropic validator: thinking stays") {
         out["messages"][3]["content"].erase(0);
         CHECK(changes_forbidden(before, out, removal) == Findings{});
         CHECK(names(changes_forbidden(in, Json(out), removal), "A-Δ1"));
+    }
+}
+
+TEST_CASE("anthropic validator: thinking of older turns may go, whole turns of it") {
+    // "and explain" begins the second turn, "thanks" the third
+    Json in = valid_body();
+    in["messages"].push_back(Json{{"role", "assistant"}, {"content", Json::array({text_block("done")})}});
+    in["messages"].push_back(Json{{"role", "user"}, {"content", "thanks"}});
+    in["messages"].push_back(Json{{"role", "assistant"},
+                                  {"content", Json::array({block(in, 1, 0), text_block("so"), block(in, 3, 0)})}});
+    AllowedChanges removal;
+    removal.stale_thinking_removal = true;
+    const auto without = [&in](const std::vector<std::size_t>& gone) {
+        Json out = in;
+        for (const std::size_t message : gone) { out["messages"][message]["content"].erase(0); }
+        return out;
+    };
+    const auto found = [&](const Json& out) { return new_violations(in, out, removal); };
+    CHECK(found(in) == Findings{});
+    CHECK(found(without({1})) == Findings{});
+    CHECK(found(without({1, 3, 5})) == Findings{});
+    CHECK(names(new_violations(in, without({1})), "A-Δ1"));
+    SUBCASE("of a turn all or none") {
+        CHECK(names_exactly(found(without({1, 3})), "A-Δ1 messages[2] (turn)"));
+        CHECK(names(found(without({3})), "A-Δ1"));
+    }
+    SUBCASE("older ones first") { CHECK(names_exactly(found(without({3, 5})), "A-Δ1 messages")); }
+    SUBCASE("none of the turn that may go on") {
+        CHECK(names(found(without({9})), "A-Δ3"));
+        CHECK(names(found(without({1, 3, 5, 9})), "A-Δ3"));
+        Json out = without({1, 3, 5});
+        out["messages"][9]["content"].erase(2);
+        CHECK(names(found(out), "A-Δ3"));
+        Json loop = valid_body();
+        Json first = loop;
+        first["messages"][1]["content"].erase(0);
+        CHECK(new_violations(loop, first, removal) == Findings{});
+        first["messages"][3]["content"].erase(0);
+        CHECK(names(new_violations(loop, first, removal), "A-Δ3"));
+    }
+    SUBCASE("what is left is as it was") {
+        Json out = without({1});
+        block(out, 3, 0)["signature"] = "c2lo";
+        CHECK(names(found(out), "A-Δ1"));
+        out = without({1});
+        std::swap(block(out, 3, 0), block(out, 5, 0));
+        CHECK(names(found(out), "A-Δ1"));
+        out = without({1});
+        block(out, 1, 0)["text"] = "Writing.";
+        CHECK(names_exactly(found(out), "U-Δ3 messages[1].content[1]"));
+    }
+    SUBCASE("no other block goes along") {
+        Json out = without({1});
+        out["messages"][1]["content"].erase(0);
+        CHECK(names(found(out), "U-Δ2"));
+        out = without({1, 3, 5});
+        out["messages"][3]["content"].erase(0);
+        CHECK(names(found(out), "U-Δ2"));
+    }
+    SUBCASE("no message becomes empty") {
+        in["messages"].insert(in["messages"].begin() + 7,
+                              Json{{"role", "assistant"}, {"content", Json::array({block(in, 1, 0)})}});
+        CHECK(names_exactly(found(without({1, 3, 5, 7})), "A-V1 messages[7]"));
+    }
+    SUBCASE("faults that were there are the same in their new places") {
+        block(in, 1, 1)["text"] = " ";
+        block(in, 3, 3)["input"] = 7;
+        CHECK(found(without({1, 3, 5})) == Findings{});
+        Json out = without({1, 3, 5});
+        block(out, 9, 1)["text"] = " ";
+        CHECK(names(found(out), "A-V2"));
     }
 }
 

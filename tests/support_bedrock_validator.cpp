@@ -531,6 +531,77 @@ TEST_CASE("bedrock validator: reasoning stays") {
     CHECK(names(changes_forbidden(in, out), "B-Δ1"));
 }
 
+TEST_CASE("bedrock validator: reasoning of older turns may go, whole turns of it") {
+    // "and explain" begins the second turn, "thanks" the third
+    Json in = valid_body();
+    block(in, 4, 1) = cache_point();
+    in["messages"].push_back(Json{{"role", "assistant"}, {"content", Json::array({text_block("done")})}});
+    in["messages"].push_back(Json{{"role", "user"}, {"content", Json::array({text_block("thanks")})}});
+    in["messages"].push_back(Json{{"role", "assistant"},
+                                  {"content", Json::array({block(in, 1, 0), text_block("so"), cache_point()})}});
+    AllowedChanges removal;
+    removal.reasoning_removal = true;
+    const auto without = [&in](const std::vector<std::size_t>& gone) {
+        Json out = in;
+        for (const std::size_t message : gone) { out["messages"][message]["content"].erase(0); }
+        return out;
+    };
+    const auto found = [&](const Json& out) { return new_violations(in, out, removal); };
+    CHECK(found(in) == Findings{});
+    CHECK(found(without({1})) == Findings{});
+    CHECK(found(without({1, 3, 5})) == Findings{});
+    CHECK(names(new_violations(in, without({1})), "B-Δ1"));
+    SUBCASE("of a turn all or none") {
+        CHECK(names_exactly(found(without({1, 3})), "B-Δ1 messages[2] (turn)"));
+        CHECK(names(found(without({3})), "B-Δ1"));
+        CHECK(found(without({1, 9})).size() == 2);
+    }
+    SUBCASE("none of the turn that may go on") {
+        CHECK(names(found(without({9})), "B-Δ1"));
+        CHECK(names_exactly(found(without({1, 3, 5, 9})), "B-Δ1 messages[8] (latest)"));
+        Json loop = valid_body();
+        Json first = loop;
+        first["messages"][1]["content"].erase(0);
+        CHECK(new_violations(loop, first, removal) == Findings{});
+        first["messages"][3]["content"].erase(0);
+        first["messages"][5]["content"].erase(0);
+        // what was found by a search begins the third
+        CHECK(names_exactly(new_violations(loop, first, removal), "B-Δ1 messages[4] (latest)"));
+    }
+    SUBCASE("what is left is as it was") {
+        Json out = without({1});
+        block(out, 3, 0)["reasoningContent"]["redactedContent"] = "ZW5k";
+        CHECK(names(found(out), "B-Δ1"));
+        out = without({1});
+        block(out, 1, 0)["text"] = "Writing.";
+        CHECK(names_exactly(found(out), "U-Δ3 messages[1].content[1]"));
+        out = without({1, 3, 5});
+        block(out, 3, 0)["citationsContent"]["citations"].push_back(1);
+        CHECK(names(found(out), "B-Δ2"));
+    }
+    SUBCASE("no other block goes along or changes its place") {
+        Json out = without({1});
+        out["messages"][1]["content"].erase(0);
+        CHECK(names(found(out), "U-Δ2"));
+        out = without({1, 3, 5});
+        out["messages"][4]["content"].erase(1);
+        CHECK(names(found(out), "B-V6"));
+    }
+    SUBCASE("no message becomes empty, and no cache point stands first") {
+        in["messages"][7]["content"] = Json::array({block(in, 1, 0)});
+        CHECK(names_exactly(found(without({1, 3, 5, 7})), "B-V1 messages[7]"));
+        in["messages"][7]["content"].push_back(cache_point());
+        CHECK(names_exactly(found(without({1, 3, 5, 7})), "B-V6 messages[7].content[1]"));
+    }
+    SUBCASE("faults that were there are the same in their new places") {
+        block(in, 1, 1)["text"] = " ";
+        CHECK(found(without({1, 3, 5})) == Findings{});
+        Json out = without({1, 3, 5});
+        block(out, 9, 1)["text"] = " ";
+        CHECK(names(found(out), "B-V5"));
+    }
+}
+
 TEST_CASE("bedrock validator: reasoning bound to its prefix") {
     const Json in = valid_body();
     Json out = in;
@@ -621,6 +692,36 @@ TEST_CASE("bedrock validator: texts and media of the user stay") {
     out = in;
     block(out, 4, 1)["searchResult"]["content"][0]["text"] = "f";
     CHECK(names_exactly(changes_forbidden(in, out), "U-Δ3 messages[4].content[1]"));
+}
+
+TEST_CASE("bedrock validator: an image of the user's may become a text where that is allowed") {
+    AllowedChanges loose;
+    loose.user_images = true;
+    const Json picture =
+        Json::parse(R"({"image": {"format": "png", "source": {"bytes": "iVBORw0KGgoAAAANSUhEUgAAAAEA"}}})");
+    Json before = valid_body();
+    before["messages"][0]["content"].push_back(picture);
+    Json after = before;
+    block(after, 0, 3) = Json{{"text", "[image gone]"}};
+    CHECK(changes_forbidden(before, after, loose) == Findings{});
+    CHECK(names(changes_forbidden(before, after), "U-Δ2"));
+    for (const Json& wrong : {Json{{"text", " "}}, Json{{"text", std::string(200, 'x')}}}) {
+        block(after, 0, 3) = wrong;
+        CHECK(names(changes_forbidden(before, after, loose), "U-Δ4"));
+    }
+    block(after, 0, 3) = Json{{"text", "[image gone]"}, {"more", 1}};
+    CHECK(names(changes_forbidden(before, after, loose), "U-Δ2"));
+    // no document, none of the model's, none that was not read
+    after = before;
+    block(after, 0, 1) = Json{{"text", "x"}};
+    CHECK(names(changes_forbidden(before, after, loose), "U-Δ2"));
+    for (const std::size_t message : {std::size_t{1}, before["messages"].size() - 1}) {
+        Json other = valid_body();
+        other["messages"][message]["content"].push_back(picture);
+        Json changed = other;
+        changed["messages"][message]["content"].back() = Json{{"text", "[image gone]"}};
+        CHECK(names(changes_forbidden(other, changed, loose), "U-Δ2"));
+    }
 }
 
 TEST_CASE("bedrock validator: old faults are not counted as new") {

@@ -535,6 +535,38 @@ TEST_CASE("gemini validator: texts and media of the user stay") {
     CHECK(names_exactly(changes_forbidden(in, out), "U-Δ3 contents[1].parts[0].thought"));
 }
 
+TEST_CASE("gemini validator: an image of the user's may become a text where that is allowed") {
+    AllowedChanges loose;
+    loose.user_images = true;
+    const Json blob = Json{{"mimeType", "image/png"}, {"data", "iVBORw0KGgoAAAANSUhEUgAAAAEA"}};
+    const auto findings = [&](Json part, Json text, const char* role = "user", bool read = true,
+                              const AllowedChanges& allowed = {}) {
+        Json before = Json{{"contents", Json::array()}};
+        before["contents"].push_back(Json{{"role", role}, {"parts", Json::array({Json{{"text", "look"}}, part})}});
+        if (read) {
+            before["contents"].push_back(
+                Json{{"role", "model"}, {"parts", Json::array({Json{{"text", "I see"}}})}});
+        }
+        Json after = before;
+        after["contents"][0]["parts"][1] = text;
+        return changes_forbidden(before, after, allowed);
+    };
+    const Json gone = Json{{"text", "[image gone]"}};
+    CHECK(findings({{"inlineData", blob}}, gone, "user", true, loose) == Findings{});
+    CHECK(findings({{"inline_data", blob}, {"mediaResolution", {{"level", "x"}}}}, gone, "user", true, loose) ==
+          Findings{});
+    CHECK_FALSE(findings({{"inlineData", blob}}, gone).empty());
+    CHECK_FALSE(findings({{"inlineData", blob}}, gone, "model", true, loose).empty());
+    CHECK_FALSE(findings({{"inlineData", blob}}, gone, "user", false, loose).empty());
+    CHECK_FALSE(findings({{"inlineData", blob}}, {{"text", " "}}, "user", true, loose).empty());
+    CHECK_FALSE(findings({{"inlineData", blob}}, {{"text", "x"}, {"more", 1}}, "user", true, loose).empty());
+    CHECK_FALSE(findings({{"inlineData", blob}, {"thoughtSignature", "c2ln"}}, gone, "user", true, loose).empty());
+    CHECK_FALSE(findings({{"inlineData", blob}, {"partMetadata", "x"}}, gone, "user", true, loose).empty());
+    Json sound = blob;
+    sound["mimeType"] = "audio/wav";
+    CHECK_FALSE(findings({{"inlineData", sound}}, gone, "user", true, loose).empty());
+}
+
 TEST_CASE("gemini validator: old faults are not counted as new") {
     Json in = valid_body();
     in["contents"][4]["parts"].erase(1);

@@ -750,3 +750,37 @@ TEST_CASE("openai chat validator: no document makes it fall over") {
         CHECK(unnoticed == 0);
     }
 }
+
+TEST_CASE("openai chat validator: an image of the user's may become a text where that is allowed") {
+    AllowedChanges loose;
+    loose.user_images = true;
+    const Json picture =
+        Json{{"type", "image_url"}, {"image_url", {{"url", "data:image/png;base64,iVBORw0KGgoAAAANSU"}}}};
+    const Json words = Json{{"type", "text"}, {"text", "look"}};
+    const auto findings = [&](Json part, Json text, const char* role = "user", bool read = true,
+                              const AllowedChanges& allowed = {}) {
+        Json before = Json{{"messages", Json::array()}};
+        before["messages"].push_back(Json{{"role", role}, {"content", Json::array({words, part})}});
+        if (read) { before["messages"].push_back(Json{{"role", "assistant"}, {"content", "I see"}}); }
+        Json after = before;
+        after["messages"][0]["content"][1] = text;
+        return openai_chat_validator::changes_forbidden(before, after, allowed);
+    };
+    const Json gone = Json{{"type", "text"}, {"text", "[image gone]"}};
+    CHECK(findings(picture, gone, "user", true, loose) == Findings{});
+    CHECK_FALSE(findings(picture, gone).empty());
+    CHECK_FALSE(findings(picture, gone, "system", true, loose).empty());
+    CHECK_FALSE(findings(picture, gone, "user", false, loose).empty());
+    CHECK_FALSE(findings(picture, {{"type", "text"}, {"text", " "}}, "user", true, loose).empty());
+    CHECK_FALSE(findings(picture, {{"type", "text"}, {"text", "x"}, {"more", 1}}, "user", true, loose).empty());
+    const Json file = Json{{"type", "file"}, {"file", {{"file_data", std::string(200, 'x')}}}};
+    CHECK_FALSE(findings(file, gone, "user", true, loose).empty());
+    CHECK_FALSE(findings(words, gone, "user", true, loose).empty());
+    // a mark goes along
+    Json marked_picture = picture;
+    marked_picture["cache_control"] = Json{{"type", "ephemeral"}};
+    CHECK_FALSE(findings(marked_picture, gone, "user", true, loose).empty());
+    Json marked_text = gone;
+    marked_text["cache_control"] = Json{{"type", "ephemeral"}};
+    CHECK(findings(marked_picture, marked_text, "user", true, loose) == Findings{});
+}

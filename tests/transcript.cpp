@@ -289,6 +289,122 @@ TEST_CASE("transcript: parts and fields of an entry are its own") {
     CHECK(transcript.parts_of(entry(Kind::result, 0)).empty());
 }
 
+TEST_CASE("transcript: the body in eighths of a token is two for each ASCII byte") {
+    const Transcript transcript = with_roles({Role::user, Role::assistant, Role::user});
+    // a frame of 50, messages of 100, and commas between them
+    CHECK(transcript.eighths_until(0) == 2 * 50);
+    CHECK(transcript.eighths_until(1) == 2 * 150);
+    CHECK(transcript.eighths_until(3) == 2 * 352);
+    // asked again, in any order
+    CHECK(transcript.eighths_until(2) == 2 * 251);
+}
+
+TEST_CASE("transcript: an image weighs what it costs where its bytes would be more") {
+    for (const std::size_t bytes : {std::size_t{100}, std::size_t{6'400}, std::size_t{6'401}, std::size_t{90'000}}) {
+        CAPTURE(bytes);
+        Transcript transcript;
+        transcript.source = &lengths;
+        transcript.messages = {{Role::user, 0, node(10)}, {Role::user, 1, node(20 + bytes)}, {Role::user, 2, node(10)}};
+        transcript.add() = entry(Kind::user_text, 0);
+        Entry seen = entry(Kind::user_text, 1);
+        Part words;
+        words.node = node(9'999);
+        Part picture;
+        picture.kind = Part::Kind::image;
+        picture.node = node(bytes);
+        transcript.parts = {words, picture};
+        seen.part_count = 2;
+        seen.images = 1;
+        transcript.add() = seen;
+        transcript.add() = entry(Kind::user_text, 2);
+        const std::size_t surplus = bytes > 6'400 ? 2 * bytes - 8 * coppice::image_tokens : 0;
+        CHECK(transcript.image_surplus(transcript.parts[1]) == surplus);
+        CHECK(transcript.eighths_until(1) == 2 * 10);
+        CHECK(transcript.eighths_until(2) == 2 * (10 + 1 + 20 + bytes) - surplus);
+        CHECK(transcript.eighths_until(3) == 2 * (10 + 1 + 20 + bytes + 11) - surplus);
+    }
+}
+
+TEST_CASE("transcript: the open tool loop begins where a person spoke last") {
+    Transcript transcript = with_roles({Role::user, Role::assistant, Role::user, Role::assistant, Role::user});
+    // a person speaks in the messages 0 and 4; in 2 there are results
+    const std::size_t turns[] = {0, 0, 0, 0, 4};
+    for (std::size_t i = 0; i < 5; ++i) { transcript.messages[i].user_turn_at = turns[i]; }
+    const auto from = [&](std::size_t horizon) {
+        transcript.set_horizon(horizon);
+        return transcript.open_loop_from();
+    };
+    CHECK(transcript.starts_user_turn(0));
+    CHECK_FALSE(transcript.starts_user_turn(2));
+    CHECK(transcript.starts_user_turn(4));
+    CHECK_FALSE(transcript.starts_user_turn(5));
+    CHECK(from(0) == 0);
+    CHECK(from(1) == 0);
+    CHECK(from(3) == 0);
+    // what is in front of a new turn is over
+    CHECK(from(4) == 4);
+    // the turn that begins within it is open
+    CHECK(from(5) == 4);
+    // where nobody ever spoke, all is one loop
+    for (coppice::Message& message : transcript.messages) { message.user_turn_at = none; }
+    CHECK(from(3) == 0);
+    CHECK(from(5) == 0);
+}
+
+TEST_CASE("transcript: a part of one has its frame and words but only the entries that it is given") {
+    Transcript whole = two_pairs();
+    whole.dialect = "anthropic";
+    whole.model = "some-model";
+    whole.frame_keys = coppice::ascii(30);
+    whole.binds_thinking = whole.drops_unbound_thinking = true;
+    Transcript part;
+    part.add() = entry(Kind::opaque, 0);
+    part.messages.push_back({Role::user, 0, node(1)});
+    part.narrow(whole);
+    CHECK(part.narrowed());
+    CHECK_FALSE(whole.narrowed());
+    CHECK(part.dialect == "anthropic");
+    CHECK(part.model == "some-model");
+    CHECK(part.source == &lengths);
+    CHECK(part.binds_thinking);
+    CHECK(part.drops_unbound_thinking);
+    CHECK(part.all().empty());
+    CHECK(part.messages.empty());
+    CHECK(part.body_until(0) == coppice::ascii(30));
+
+    // the second pair alone, while there are three messages and then all
+    part.add() = entry(Kind::call, 3, 1);
+    part.add() = entry(Kind::result, 4, 0);
+    part.widen(whole, 3, coppice::ascii(77));
+    CHECK(part.horizon() == 3);
+    // one more, to see who speaks next
+    CHECK(part.messages.size() == 4);
+    CHECK(part.narrowed_body() == coppice::ascii(77));
+    CHECK(part.entries().empty());
+    CHECK(part.first_entry_of(3) == 0);
+    CHECK(part.first_entry_of(4) == 2);
+    part.widen(whole, 5, coppice::ascii(99));
+    CHECK(part.messages.size() == 5);
+    CHECK(part.entries().size() == 2);
+    CHECK(part.first_entry_of(0) == 0);
+    CHECK(part.first_entry_of(4) == 1);
+    CHECK(part.first_entry_of(5) == 2);
+    CHECK(part.unread(part.all()[1]));
+    CHECK(part.narrowed_body() == coppice::ascii(99));
+
+    std::vector<Entry> entries = {entry(Kind::reasoning, 1)};
+    std::vector<Part> parts(3);
+    std::vector<coppice::Field> fields(2);
+    part.exchange(entries, parts, fields);
+    CHECK(part.all().size() == 1);
+    CHECK(part.parts.size() == 3);
+    CHECK(part.fields.size() == 2);
+    CHECK(entries.size() == 2);
+    part.clear();
+    CHECK_FALSE(part.narrowed());
+    CHECK_FALSE(part.binds_thinking);
+}
+
 TEST_CASE("transcript: clear leaves nothing of what was read") {
     Transcript transcript = two_pairs();
     transcript.dialect = "anthropic";

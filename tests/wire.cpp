@@ -787,6 +787,60 @@ TEST_CASE("wire: a policy that throws leaves the input as it was, and the report
     CHECK(thrown([] { throw 7; }) == "unknown failure");
 }
 
+TEST_CASE("wire: blocks leave a message in any spelling and the rest keeps its bytes") {
+    const coppice::Pipeline<coppice::StaleReasoning<1>> open_turn_only;
+    const std::string old = R"({"type":"thinking","thinking":"old","signature":"c2ln"})";
+    const std::string spelled = R"({ "signature":"c2ln" , "th\u0069nking":"\u006fld","type" : "th\u0069nking"})";
+    const std::string gone = R"({"type":"redacted_thinking","data":"c2ln"})";
+    const std::string said = R"({"type":"text", "text":"s\u0061id"})";
+    const auto body = [](const std::string& blocks) {
+        return R"({"system":"s", "messages":[{"role":"user","content":"start"},{"content":[)" + blocks +
+               R"(],"role":"assistant"},{"role":"user","content":"next"}]})";
+    };
+    check_becomes(body(old + "," + said), body(said), open_turn_only);
+    check_becomes(body(said + "," + old), body(said), open_turn_only);
+    check_becomes(body(old + ", " + spelled + " ,\n" + said), body(said), open_turn_only);
+    check_becomes(body(" " + said + " , " + old + "\t," + gone + "\n"), body(" " + said + " \t\n"), open_turn_only);
+    check_becomes(body("\n" + spelled + "\n,\n" + said + "\n,\n" + gone + "\n,\n" + said + "\n"),
+                  body("\n" + said + "\n\n,\n" + said + "\n"), open_turn_only);
+    const Report report = check_becomes(body(old + "," + old + "," + said + "," + gone), body(said), open_turn_only);
+    REQUIRE(report.edits.size() == 3);
+    CHECK(report.edits[1].bytes_before == old.size() + 1);
+    CHECK(report.edits[1].bytes_after == 0);
+    CHECK(report.edits[2].block == 3);
+}
+
+TEST_CASE("wire: reasoning in an object that names a member twice stays, with all of its turn") {
+    const coppice::Pipeline<coppice::StaleReasoning<1>> open_turn_only;
+    const std::string old = R"({"type":"thinking","thinking":"old","signature":"c2ln"})";
+    const std::string twice = R"({"type":"thinking","thinking":"a","thinking":"old","signature":"c2ln"})";
+    const std::string said = R"(,{"type":"text","text":"said"}])";
+    const auto body = [&](const std::string& first, const std::string& second) {
+        return R"({"system":"s","messages":[{"role":"user","content":"start"},{"role":"assistant","content":[)" +
+               first + R"(},{"role":"assistant","content":[)" + second + R"(},{"role":"user","content":"next"}]})";
+    };
+    CHECK(pruned_text(body(old + said, old + said), open_turn_only).report.engaged);
+    CHECK_FALSE(pruned_text(body(old + said, twice + said), open_turn_only).report.engaged);
+    CHECK_FALSE(pruned_text(body(old + said + R"(,"x":1,"x":2)", old + said), open_turn_only).report.engaged);
+}
+
+TEST_CASE("wire: a hundred thousand blocks leave one message at once") {
+    const coppice::Pipeline<coppice::StaleReasoning<1>> open_turn_only;
+    std::string blocks;
+    std::string left;
+    for (int i = 0; i < 100'000; ++i) {
+        const bool stays = i % 1000 == 999;
+        const std::string block = stays ? R"({"type":"text","text":"said"})" : R"({"type":"thinking","thinking":"b"})";
+        blocks += (i == 0 ? "" : ",") + block;
+        if (stays) { left += (left.empty() ? "" : ",") + block; }
+    }
+    const auto body = [](const std::string& content) {
+        return R"({"system":"s","messages":[{"role":"user","content":"start"},{"role":"assistant","content":[)" +
+               content + R"(]},{"role":"user","content":"next"}]})";
+    };
+    check_big_becomes(body(blocks), body(left), open_turn_only);
+}
+
 TEST_CASE("wire: wherever memory runs out the input comes back, or all that is to be done is done") {
     const std::string pairs = answered("a", in_quotes(big)) +
                               answered("b", R"("\u0061 ok")", R"({"x":1,"x":2})") +

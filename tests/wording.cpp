@@ -498,6 +498,72 @@ TEST_CASE("plain wording: a preview of nothing but notable lines shows the first
     CHECK(kind_of(preview) == Recognised::Kind::preview);
 }
 
+TEST_CASE("plain wording: what is capped is head and tail around one line and is recognised") {
+    const auto capped = [](std::string_view content, std::size_t head, std::size_t tail) {
+        std::string out;
+        PlainWording().cap(out, {.content = content, .head = head, .tail = tail});
+        return out;
+    };
+    const std::string content = std::string(1000, 'h') + "\n" + std::string(500, 'm') + "\n" + std::string(1000, 't');
+    const bool same = capped(content, 1000, 1000) ==
+                      std::string(1000, 'h') +
+                          "\n\n[middle of a tool result left out: 502 of 2502 characters; not stored]\n\n" +
+                          std::string(1000, 't');
+    CHECK(same);
+    for (const std::size_t head : {0U, 1U, 400U, 1000U}) {
+        for (const std::size_t tail : {0U, 1U, 400U, 1000U}) {
+            CAPTURE(head);
+            CAPTURE(tail);
+            CHECK(kind_of(capped(content, head, tail)) == Recognised::Kind::capped);
+            const std::string lined = std::string(1000, 'h') + "\nError 1\n" + std::string(500, 'm') +
+                                      "\nexit code 2\n" + std::string(1000, 't');
+            const std::string left = capped(lined, head, tail);
+            CHECK(left.find(", with notable lines: 2; not stored]\nError 1\nexit code 2\n[end of these lines]\n\n") !=
+                  std::string::npos);
+            CHECK(kind_of(left) == Recognised::Kind::capped);
+            for (const char c : {'x', ']', '\n'}) {
+                CHECK(kind_of(left + c) == Recognised::Kind::content);
+                CHECK(kind_of(c + left) == Recognised::Kind::content);
+            }
+        }
+    }
+    // the most that stands between the ends
+    std::string failures(400, 'h');
+    for (int i = 0; i < 5000; ++i) { failures += "error " + std::string(400, 'e') + "\n" + "fail\n"; }
+    CHECK(capped(failures, 0, 0).size() < PlainWording::preview_lines_chars + 250);
+    CHECK(kind_of(capped(failures, 400, 400)) == Recognised::Kind::capped);
+    // characters are counted, not bytes
+    std::string faces;
+    for (int i = 0; i < 1000; ++i) { faces += "\xF0\x9F\x98\x80"; }
+    CHECK(kind_of(capped(faces, 400, 500)) == Recognised::Kind::capped);
+}
+
+TEST_CASE("plain wording: what only looks capped is content") {
+    const std::string open = "\n\n[middle of a tool result left out: ";
+    for (const char* const rest : {"5 of 7 characters; not stored]\n", "5 of 7 characters; not stored]\n\nabc",
+                                   "5 of 7 characters; not stored]\n\n", "7 of 5 characters; not stored]\n\nab",
+                                   "2 of 2 characters; not stored]\n\na", "05 of 7 characters; not stored]\n\nab",
+                                   "5 of 7 characters, with notable lines: 0; not stored]\n\nab",
+                                   "5 of 7 characters, with notable lines: 1; not stored]\nerror\n\nab",
+                                   "5 of 7 characters, with notable lines: 99; not stored]\nerror\n"
+                                   "[end of these lines]\n\nab",
+                                   "5 of 7 characters; not stored.]\n\nab", "5 of 7 characters]\n\nab"}) {
+        CAPTURE(rest);
+        CHECK(kind_of(open + rest) == Recognised::Kind::content);
+    }
+    CHECK(kind_of(open + "5 of 7 characters; not stored]\n\nab") == Recognised::Kind::capped);
+    CHECK(kind_of(open + "5 of 7 characters, with notable lines: 1; not stored]\nerror\n[end of these lines]\n\nab") ==
+          Recognised::Kind::capped);
+    CHECK(kind_of(open.substr(1) + "5 of 7 characters; not stored]\n\nab") == Recognised::Kind::content);
+}
+
+TEST_CASE("plain wording: an image of the user's is called so and recognised") {
+    std::string out;
+    PlainWording().image(out, {.of_user = true});
+    CHECK(out == "[image cleared: sent by the user]");
+    CHECK(kind_of(out) == Recognised::Kind::stub);
+}
+
 TEST_CASE("plain wording: a preview says how many characters it leaves out") {
     const std::string preview = preview_text(std::string(60'000, 'x'), "memory:0a1b");
     CHECK(preview.find(" 57000 ") != std::string::npos);

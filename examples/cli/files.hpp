@@ -31,6 +31,14 @@ inline bool same_file(const std::string& left, const std::string& right) {
     return std::filesystem::is_regular_file(left, failed) && std::filesystem::equivalent(left, right, failed);
 }
 
+/// Throws what `read_file` would throw, where that can be told without reading.
+inline void check_readable(const std::string& path) {
+    if (path == "-") { return; }
+    std::FILE* const file = std::fopen(path.c_str(), "rb");
+    if (file == nullptr) { throw FileError("cannot read", path); }
+    std::fclose(file);
+}
+
 inline std::string read_file(const std::string& path) {
     std::string content;
     std::error_code unknown;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The `coppice` program: a request body in, a shorter one out; a session in, its recap out.
+// The `coppice` program: a request body in, a shorter one out; a session in, its recap out; recorded sessions in, a
+// comparison of policies out.
 #include "files.hpp"
 #include "options.hpp"
 #include "outcome.hpp"
 #include "printing.hpp"
 #include "recap.hpp"
+#include "replay.hpp"
 #include "via_dom.hpp"
 #include "via_log.hpp"
 #if COPPICE_CLI_WIRE
@@ -18,6 +20,7 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,14 +46,30 @@ bool debugging(const Options& options) {
     return options.preset == Options::Preset::openswarm && value != nullptr && std::string_view(value) == "1";
 }
 
+void read_ledger(Options& options) {
+    if (options.ledger.empty()) { return; }
+    const auto json = nlohmann::json::parse(coppice_cli::read_file(options.ledger), nullptr, false);
+    if (json.is_discarded()) { throw coppice_cli::UsageError("--ledger " + options.ledger + " is not valid JSON"); }
+    try {
+        options.notes = coppice::ledger_from_json(json);
+    } catch (const std::invalid_argument& error) {
+        throw coppice_cli::UsageError("--ledger " + options.ledger + ": " + error.what());
+    }
+}
+
 int run_program(const std::vector<std::string_view>& words) {
-    const Options options = coppice_cli::parse_options(words);
+    Options options = coppice_cli::parse_options(words);
+    read_ledger(options);
     if (options.command == Options::Command::help) {
         coppice_cli::write_file("-", coppice_cli::usage);
         return 0;
     }
     if (options.command == Options::Command::version) {
         coppice_cli::write_file("-", coppice_cli::version_line);
+        return 0;
+    }
+    if (options.command == Options::Command::replay) {
+        coppice_cli::replay(options);
         return 0;
     }
     if (options.command == Options::Command::recap) {

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/cadences/every_request.hpp>
+#include <coppice/cadences/min_reclaim.hpp>
+#include <coppice/cadences/ski_rental.hpp>
+#include <coppice/cadences/stepped.hpp>
+#include <coppice/cadences/watermark.hpp>
 #include <coppice/dialect.hpp>
+#include <coppice/ledger.hpp>
+#include <coppice/prompt_cache.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace coppice_cli {
@@ -23,6 +31,7 @@ inline constexpr std::string_view usage =
     "usage: coppice prune   [OPTIONS] [IN [OUT]]   shorten a request body\n"
     "       coppice explain [OPTIONS] [IN]         print what prune would do, as a table\n"
     "       coppice recap   [OPTIONS] [SESSION]    print the recap of a session file\n"
+    "       coppice replay  [OPTIONS] BODY...      print what policies would have done to recorded sessions\n"
     "\n"
     "  --preset standard|openswarm             default: standard\n"
     "  --dialect auto|anthropic|openai-chat|openai-responses|gemini|bedrock   default: auto, from the body alone\n"
@@ -31,7 +40,9 @@ inline constexpr std::string_view usage =
 #else
     "  --via dom                               default: dom; this build has no simdjson for wire\n"
 #endif
-    "  --cadence every-request|stepped:N       default: the preset's own, whose size to begin at stays\n"
+    "  --cadence every-request|stepped:N|min-reclaim:TOKENS|watermark:HIGH:LOW|ski-rental[:PRICES]\n"
+    "                                          default: the preset's own, whose size to begin at stays\n"
+    "  --ledger FILE                           what was known at earlier requests, as JSON (coppice/ledger.hpp)\n"
     "  --report FILE                           write what was done, as JSON; - is standard output, if OUT is a file\n"
     "\n"
     "of recap, where --preset says whose texts and numbers:\n"
@@ -39,8 +50,14 @@ inline constexpr std::string_view usage =
     "  --cutoff ID                             default: the session's own; results up to this message are "
     "stubs\n"
     "\n"
-    "explain reads session logs of Claude Code, Codex and dsh, too.\n"
-    "IN, OUT and SESSION are files; without them, or with -, standard input and output.\n"
+    "of replay, which feeds every request of each session through every policy; no model runs:\n"
+    "  --presets A,B,...                       default: all; a wrong name is answered with a list\n"
+    "  --prices NAME                           one row of prices; default: all\n"
+    "  --json                                  everything as JSON, instead of a table\n"
+    "  --html FILE                             a page with charts, too\n"
+    "\n"
+    "explain and replay read session logs of Claude Code, Codex and dsh, too.\n"
+    "IN, OUT, SESSION and BODY are files; without them, or with -, standard input and output.\n"
     "A body that cannot be pruned comes back as it was, and a session that cannot be read gives nothing, "
     "with a\n"
     "line on stderr that says why.\n"
@@ -54,7 +71,7 @@ inline constexpr bool has_wire = COPPICE_CLI_WIRE;
 inline constexpr std::string_view version_line = "coppice " COPPICE_VERSION "\n";
 
 struct Options {
-    enum class Command { prune, explain, recap, help, version };
+    enum class Command { prune, explain, recap, replay, help, version };
     enum class Preset { standard, openswarm };
     enum class Via { wire, dom };
 
@@ -62,14 +79,26 @@ struct Options {
     Preset preset = Preset::standard;
     Via via = has_wire ? Via::wire : Via::dom;
     coppice::Dialect dialect = coppice::Dialect::detect;
-    bool every_request = false;
-    std::optional<std::size_t> stepped;
+    // other than the preset's
+    std::variant<std::monostate, coppice::EveryRequest<>, coppice::Stepped<>, coppice::MinReclaim<>,
+                 coppice::Watermark<>, coppice::SkiRental<>>
+        cadence;
+    std::string ledger;     // a file; what it says:
+    coppice::Ledger notes;
     std::string report;
     std::optional<std::string> branch;  // of a recap, as the next one
     std::optional<std::string> cutoff;
+    std::string presets;                // of a replay, as the next ones
+    std::string prices;
+    std::string html;
+    bool json = false;
+    std::vector<std::string> files;
     std::string in = "-";
     std::string out = "-";
 };
+
+/// What pruning calls are told.
+inline coppice::Inputs inputs_of(const Options& options) { return {options.notes, options.dialect}; }
 
 inline std::size_t parse_count(std::string_view option, std::string_view text) {
     std::size_t value = 0;
@@ -87,16 +116,42 @@ inline std::string reject(std::string_view option, std::string_view value, std::
            std::string(known);
 }
 
+/// The prices of a row; `option` is what it was named for.
+inline coppice::Prices prices_named(std::string_view option, std::string_view name) {
+    std::string known;
+    for (const coppice::prices::Row& row : coppice::prices::rows) {
+        if (row.name == name) { return row.prices; }
+        known += (known.empty() ? "" : ", ") + std::string(row.name);
+    }
+    throw UsageError(reject(option, name, known));
+}
+
 inline void read_cadence(Options& options, std::string_view value) {
-    constexpr std::string_view stepped = "stepped:";
+    const std::string_view kind = value.substr(0, value.find(':'));
+    const bool has_number = kind.size() < value.size();
+    const std::string_view number = has_number ? value.substr(kind.size() + 1) : std::string_view();
     if (value == "every-request") {
-        options.every_request = true;
-        options.stepped.reset();
-    } else if (value.substr(0, stepped.size()) == stepped) {
-        options.stepped = parse_count("--cadence stepped:N", value.substr(stepped.size()));
-        options.every_request = false;
+        options.cadence = coppice::EveryRequest<>{};
+    } else if (kind == "stepped" && has_number) {
+        options.cadence = coppice::Stepped<>{.requests = parse_count("--cadence stepped:N", number)};
+    } else if (kind == "min-reclaim" && has_number) {
+        options.cadence = coppice::MinReclaim<>{.tokens = parse_count("--cadence min-reclaim:TOKENS", number)};
+    } else if (kind == "watermark" && has_number) {
+        constexpr std::string_view form = "--cadence watermark:HIGH:LOW";
+        const std::size_t colon = number.find(':');
+        if (colon == std::string_view::npos) { throw UsageError(std::string(form) + " takes two numbers"); }
+        const coppice::Watermark<> cadence{.high = parse_count(form, number.substr(0, colon)),
+                                           .low = parse_count(form, number.substr(colon + 1))};
+        if (cadence.low >= cadence.high) { throw UsageError(std::string(form) + " needs a LOW less than HIGH"); }
+        options.cadence = cadence;
+    } else if (kind == "ski-rental") {
+        coppice::SkiRental<> cadence;
+        if (has_number) { cadence.prices = prices_named("--cadence ski-rental:PRICES", number); }
+        options.cadence = cadence;
     } else {
-        throw UsageError(reject("--cadence", value, "every-request or stepped:N"));
+        throw UsageError(reject("--cadence", value,
+                                "every-request, stepped:N, min-reclaim:TOKENS, watermark:HIGH:LOW or "
+                                "ski-rental[:PRICES]"));
     }
 }
 
@@ -124,11 +179,23 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
         options.via = value == "wire" ? Options::Via::wire : Options::Via::dom;
     } else if (name == "--cadence") {
         read_cadence(options, value);
+    } else if (name == "--ledger") {
+        if (value.empty()) { throw UsageError("--ledger needs a file"); }
+        options.ledger = value;
     } else if (name == "--report") {
         if (value.empty()) { throw UsageError("--report needs a file"); }
         options.report = value;
     } else if (name == "--branch") {
         options.branch = value;
+    } else if (name == "--presets") {
+        if (value.empty()) { throw UsageError("--presets needs a name"); }
+        options.presets = value;
+    } else if (name == "--prices") {
+        if (value.empty()) { throw UsageError("--prices needs a name"); }
+        options.prices = value;
+    } else if (name == "--html") {
+        if (value.empty()) { throw UsageError("--html needs a file"); }
+        options.html = value;
     } else {
         options.cutoff = value;
     }
@@ -137,8 +204,11 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
 inline bool is_option(Options::Command command, std::string_view word) {
     const std::vector<std::string_view> of_recap = {"--preset", "--branch", "--cutoff"};
     const std::vector<std::string_view> of_bodies = {"--preset", "--dialect", "--via", "--cadence",
-                                                     "--report"};
-    const auto& known = command == Options::Command::recap ? of_recap : of_bodies;
+                                                     "--ledger", "--report"};
+    const std::vector<std::string_view> of_replay = {"--presets", "--prices", "--html", "--json"};
+    const auto& known = command == Options::Command::recap    ? of_recap
+                        : command == Options::Command::replay ? of_replay
+                                                              : of_bodies;
     return std::find(known.begin(), known.end(), word) != known.end();
 }
 
@@ -152,6 +222,8 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
         options.command = Options::Command::explain;
     } else if (words[0] == "recap") {
         options.command = Options::Command::recap;
+    } else if (words[0] == "replay") {
+        options.command = Options::Command::replay;
     } else if (words[0] == "help" || words[0] == "--help" || words[0] == "-h") {
         return options;
     } else if (words[0] == "--version") {
@@ -175,6 +247,10 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
             return options;
         } else if (!is_option(options.command, name)) {
             throw UsageError("'" + std::string(name) + "' is no option of " + std::string(words[0]));
+        } else if (word == "--json") {
+            options.json = true;
+        } else if (name == "--json") {
+            throw UsageError("--json takes no value");
         } else if (equals != std::string_view::npos) {
             read_option(options, name, word.substr(equals + 1));
         } else if (i + 1 < words.size()) {
@@ -183,12 +259,20 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
             throw UsageError("'" + std::string(word) + "' needs a value");
         }
     }
+    if (options.command == Options::Command::replay) {
+        if (files.empty()) { throw UsageError("replay needs a recorded session"); }
+        options.files.assign(files.begin(), files.end());
+        return options;
+    }
     const std::size_t most = options.command == Options::Command::prune ? 2 : 1;
     if (files.size() > most) { throw UsageError("too many files"); }
     if (!files.empty()) { options.in = files[0]; }
     if (files.size() == 2) { options.out = files[1]; }
     if (options.command == Options::Command::prune && options.report == "-" && options.out == "-") {
         throw UsageError("the body and the report cannot both go to standard output");
+    }
+    if (options.ledger == "-" && options.in == "-") {
+        throw UsageError("the body and the ledger cannot both come from standard input");
     }
     return options;
 }

@@ -6,6 +6,8 @@
 #include <coppice/coppice.hpp>
 
 #include <string_view>
+#include <type_traits>
+#include <variant>
 
 namespace coppice_cli {
 
@@ -16,27 +18,22 @@ inline std::string_view preset_name(const Options& options) {
 /// Calls `work` with the preset's pipeline, its cadence replaced where the command line asks for another.
 template <class Work>
 auto with_pipeline(const Options& options, Work work) {
-    const auto with_cadence = [&](auto make, coppice::Size engage) {
-        if (options.stepped) {
-            coppice::Stepped<> cadence;
-            cadence.requests = *options.stepped;
-            cadence.engage = engage;
-            return work(make(cadence));
-        }
-        coppice::EveryRequest<> cadence;
-        cadence.engage = engage;
-        return work(make(cadence));
+    const auto with = [&](auto make, coppice::Size engage) {
+        return std::visit(
+            [&](auto cadence) {
+                if constexpr (std::is_same_v<decltype(cadence), std::monostate>) {
+                    return work(make());
+                } else {
+                    if constexpr (requires { cadence.engage; }) { cadence.engage = engage; }
+                    return work(make(cadence));
+                }
+            },
+            options.cadence);
     };
     if (options.preset == Options::Preset::openswarm) {
-        const auto preset = coppice::presets::openswarm();
-        if (!options.every_request && !options.stepped) { return work(preset); }
-        return with_cadence([](auto cadence) { return coppice::presets::openswarm(cadence); },
-                            preset.template part<coppice::EveryRequest<coppice::utf16(300'000)>>().engage);
+        return with([](auto... cadence) { return coppice::presets::openswarm(cadence...); }, coppice::utf16(300'000));
     }
-    const auto preset = coppice::presets::standard();
-    if (!options.every_request && !options.stepped) { return work(preset); }
-    return with_cadence([](auto cadence) { return coppice::presets::standard(cadence); },
-                        preset.template part<coppice::Stepped<10, coppice::Size{100'000}>>().engage);
+    return with([](auto... cadence) { return coppice::presets::standard(cadence...); }, coppice::Size{40'000});
 }
 
 }  // namespace coppice_cli

@@ -92,7 +92,9 @@ inline std::string table(const Options& options, const Outcome& outcome) {
         }
         fmt::format_to(end(), "{:>9}  {:<18}{:<16}{:>9} {:>7}  {}\n", place, detail::cell(edit.reason, 17),
                        detail::cell(edit.tool, 15), edit.bytes_before, edit.bytes_after,
-                       edit.replacement.empty() ? "(media removed)" : detail::line(edit.replacement));
+                       !edit.replacement.empty() ? detail::line(edit.replacement)
+                       : edit.path.empty()       ? "(block removed)"
+                                                 : "(media removed)");
     }
     out += '\n';
     for (const coppice::ReasonTotal& total : report.by_reason) {

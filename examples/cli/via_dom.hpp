@@ -46,7 +46,7 @@ public:
         if (document.is_discarded()) { return unchanged(body, "not valid JSON"); }
         return with_pipeline(options, [&](const auto& pipeline) {
             Outcome outcome(body);
-            outcome.report = coppice::plan(document, pipeline, options.dialect);
+            outcome.report = coppice::plan(document, pipeline, inputs_of(options));
             if (!outcome.report.engaged) { return outcome; }
             const std::string_view before = detail::margin_before(body);
             const std::string_view after = detail::margin_after(body);
@@ -55,7 +55,7 @@ public:
                 return unchanged(body,
                                  "writing the body again would lose a duplicate key or digits of a number");
             }
-            outcome.report = coppice::prune(document, pipeline, options.dialect);
+            outcome.report = coppice::prune(document, pipeline, inputs_of(options));
             if (fidelity == Fidelity::respelled) {
                 outcome.report.warnings.push_back(
                     "some numbers or strings have another spelling of the same value");

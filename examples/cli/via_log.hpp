@@ -22,7 +22,7 @@ inline std::optional<Outcome> explain_log(const Options& options, std::string_vi
     const coppice::Dialect dialect =
         options.dialect == coppice::Dialect::detect ? log->dialect : options.dialect;
     outcome.report = with_pipeline(
-        options, [&](const auto& pipeline) { return coppice::plan(log->body, pipeline, dialect); });
+        options, [&](const auto& pipeline) { return coppice::plan(log->body, pipeline, {options.notes, dialect}); });
     outcome.bytes_in = coppice::measure_document(log->body).bytes;
     outcome.bytes_out = outcome.bytes_in - outcome.report.saved_bytes;
     outcome.lines = log->lines;

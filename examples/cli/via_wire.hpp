@@ -19,11 +19,11 @@ public:
         return with_pipeline(options, [&](const auto& pipeline) {
             Outcome outcome(body);
             if (options.command == Options::Command::explain) {
-                outcome.report = coppice::plan(body, pipeline, options.dialect);
+                outcome.report = coppice::plan(body, pipeline, inputs_of(options));
                 outcome.bytes_out -= outcome.report.saved_bytes;
                 return outcome;
             }
-            const auto pieces = coppice::prune_pieces(body, pipeline, workspace_, options.dialect);
+            const auto pieces = coppice::prune_pieces(body, pipeline, workspace_, inputs_of(options));
             outcome.pieces.assign(pieces.begin(), pieces.end());
             outcome.report = std::move(workspace_.report);
             outcome.bytes_out = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/prompt_cache.hpp>
 #include <coppice/transcript.hpp>
 
 #include <concepts>
@@ -9,10 +10,23 @@
 
 namespace coppice {
 
-/// What a rewrite at some request would come to, for cadences that weigh one against the other.
+/// What a rewrite at some request would come to, for cadences that weigh one against the other. Estimated tokens.
 struct Reclaim {
-    Extent removed{};    ///< what the pipeline would take out of the body
-    Extent rewritten{};  ///< what stays behind the first change: the provider has to read it anew
+    std::size_t removed = 0;    ///< what the pipeline would take out of the body beyond what it took out before
+    std::size_t rewritten = 0;  ///< what stays behind the first change and was cached: the provider reads it anew
+};
+
+/// What a request offers to those who weigh. Nobody outside the pipeline implements it.
+class Prospect {
+public:
+    virtual ~Prospect() = default;
+    virtual Reclaim reclaim(const CacheRules& rules) = 0;
+    virtual std::size_t pruned_tokens() = 0;
+
+protected:
+    Prospect() = default;
+    Prospect(const Prospect&) = default;
+    Prospect& operator=(const Prospect&) = default;
 };
 
 /// One request of the history: the moment at which its first `messages` messages were sent.
@@ -26,12 +40,16 @@ struct Request {
     /// Whether it has at least this much; cheaper than `body`.
     bool body_at_least(Size size) const { return transcript->body_at_least(messages, size); }
 
-    /// Plans the pipeline's policies at this request. Costs a planning pass each time it is called.
-    Reclaim reclaim() const { return probe == nullptr ? Reclaim{} : probe(prober, messages); }
+    /// Estimated tokens of the body as it is pruned by what was decided before.
+    std::size_t pruned_tokens() const { return prospect == nullptr ? 0 : prospect->pruned_tokens(); }
+    /// What a rewrite at this request would come to. In long histories this is looked at with every second, fourth, ...
+    /// request only, so that asking at each request costs about as much as planning the history a few times.
+    Reclaim reclaim(const CacheRules& rules = {}) const {
+        return prospect == nullptr ? Reclaim{} : prospect->reclaim(rules);
+    }
 
     const Transcript* transcript = nullptr;
-    Reclaim (*probe)(void*, std::size_t) = nullptr;
-    void* prober = nullptr;
+    Prospect* prospect = nullptr;
 };
 
 /// A cadence: decides when the pruned prefix may change. It is a fold over the requests of the history,
@@ -39,6 +57,11 @@ struct Request {
 /// for which it said yes is the horizon: policies see the history up to there, everything behind it stays as
 /// it is. A pure function of the history, so that every process gives the same answer and nothing has to be
 /// stored.
+///
+/// A yes need not be followed at once: on models that bind thinking, the next turn of the user is waited for. A cadence
+/// that has to know when it was, has `void moved(State&, const Request&) const`. One that weighs the prompt cache shows
+/// its `prices`, for the report; one with a mark that what cannot be cleared may pass has `bool saturated(const State&)
+/// const`.
 ///
 /// Exemplar
 ///
@@ -48,7 +71,7 @@ struct Request {
 ///         bool moves(State&, const coppice::Request& request) const { return request.number % 3 == 0; }
 ///     };
 ///
-/// Models: EveryRequest, Stepped.
+/// Models: EveryRequest, Stepped, MinReclaim, Watermark, SkiRental.
 template <class C>
 concept cadence = std::copyable<C> && std::default_initializable<typename C::State> &&
     requires(const C& c, typename C::State& state, const Request& request) {

@@ -3,7 +3,10 @@
 
 #include <coppice/cadence.hpp>
 #include <coppice/cadences/every_request.hpp>
+#include <coppice/cadences/min_reclaim.hpp>
+#include <coppice/cadences/ski_rental.hpp>
 #include <coppice/cadences/stepped.hpp>
+#include <coppice/cadences/watermark.hpp>
 #include <coppice/dialect.hpp>
 #include <coppice/dialects.hpp>
 #include <coppice/dom.hpp>
@@ -14,14 +17,17 @@
 #include <coppice/guards/exempt_tools.hpp>
 #include <coppice/guards/opaque.hpp>
 #include <coppice/guards/pairing.hpp>
+#include <coppice/guards/thinking_binding.hpp>
 #include <coppice/guards/unread.hpp>
 #include <coppice/json_shape.hpp>
+#include <coppice/ledger.hpp>
 #include <coppice/measure.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/plan.hpp>
 #include <coppice/policies.hpp>
 #include <coppice/policy.hpp>
 #include <coppice/preset.hpp>
+#include <coppice/prompt_cache.hpp>
 #include <coppice/recap.hpp>
 #include <coppice/report.hpp>
 #include <coppice/spill.hpp>

@@ -186,6 +186,11 @@ public:
     Replacement(const Edit& edit, const BlockSpelling& spelling)
         : target_(mutable_value(edit.as == Edit::As::packed ? edit.holder : edit.node)),
           mark_(mutable_value(edit.cache_mark)) {
+        if (edit.as == Edit::As::drop) {
+            array_ = mutable_value(edit.holder);
+            index_ = edit.index;
+            return;
+        }
         if (edit.as == Edit::As::string) {
             value_ = std::string(edit.text);
             return;
@@ -234,6 +239,35 @@ public:
         target_->swap(value_);
     }
 
+    /// Closes the gaps that dropped blocks have left, when all replacements of a document are in place: other values
+    /// move then.
+    static void close_gaps(const std::vector<Replacement>& replacements) noexcept {
+        using Array = typename Json::array_t;
+        Array* array = nullptr;
+        std::size_t to = 0;
+        std::size_t from = 0;
+        const auto move_until = [&](std::size_t end) {
+            while (from < end) { (*array)[to++].swap((*array)[from++]); }
+        };
+        const auto finish = [&] {
+            if (array == nullptr) { return; }
+            move_until(array->size());
+            for (; to < from; --from) { array->pop_back(); }
+        };
+        for (const Replacement& replacement : replacements) {
+            if (replacement.array_ == nullptr) { continue; }
+            Array* const next = replacement.array_->template get_ptr<Array*>();
+            if (next != array) {
+                finish();
+                array = next;
+                to = from = replacement.index_;
+            }
+            move_until(replacement.index_);
+            ++from;
+        }
+        finish();
+    }
+
 private:
     static Json* mutable_value(Node node) { return const_cast<Json*>(static_cast<const Json*>(node.where)); }
 
@@ -253,6 +287,8 @@ private:
     Json value_;
     std::string_view packed_{};  // JSON in a string: as it is, and how much of it has been written
     std::size_t copied_ = 0;
+    Json* array_ = nullptr;  // of a dropped block: where it stands, and at which place
+    std::size_t index_ = 0;
 };
 
 /// True of documents. Bytes are for `coppice/wire.hpp`, a header of its own, and the name is what a compiler says to
@@ -264,11 +300,11 @@ concept bytes_need_coppice_wire_hpp =
 /// Plans, reports and collects what is to be put in place; changes nothing yet.
 template <class Json, class... Parts>
 std::vector<Replacement<Json>> plan_document(const Json& document, const Pipeline<Parts...>& pipeline,
-                                             Dialect dialect, Commit commit, Workspace& workspace,
+                                             const Inputs& inputs, Commit commit, Workspace& workspace,
                                              Report& report) {
     std::vector<Replacement<Json>> replacements;
     const DomSource<Json> source;
-    prune_bodies(DomCursor<Json>(document), pipeline, dialect, commit, workspace, source, report,
+    prune_bodies(DomCursor<Json>(document), pipeline, inputs, commit, workspace, source, report,
                  [&](const Edit& edit) {
                      if (commit == Commit::yes && (replacements.empty() || !replacements.back().takes(edit))) {
                          replacements.push_back(Replacement<Json>(edit, workspace.transcript.block));
@@ -284,21 +320,21 @@ std::vector<Replacement<Json>> plan_document(const Json& document, const Pipelin
 /// Says what `prune` would do to the document, and does not touch it.
 template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
 Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
-            Dialect dialect = Dialect::detect) {
+            const Inputs& inputs = {}) {
     static_assert(
         detail::is_basic_json_v<Json>,
         "coppice::plan: the document is no nlohmann::basic_json; bytes are passed as std::string_view");
     Report report;
     detail::fail_open(report, [&] {
-        detail::plan_document(document, pipeline, dialect, detail::Commit::no, workspace, report);
+        detail::plan_document(document, pipeline, inputs, detail::Commit::no, workspace, report);
     });
     return report;
 }
 
 template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
-Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
+Report plan(const Json& document, const Pipeline<Parts...>& pipeline, const Inputs& inputs = {}) {
     Workspace workspace;
-    return plan(document, pipeline, workspace, dialect);
+    return plan(document, pipeline, workspace, inputs);
 }
 
 /// Shortens the document in place: a request, or each request of a batch. Never throws on data: whatever goes wrong,
@@ -307,7 +343,7 @@ Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Dialect di
 /// Pass a workspace to spare repeated calls their allocations; use one workspace per thread.
 template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
 Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
-             Dialect dialect = Dialect::detect) {
+             const Inputs& inputs = {}) {
     static_assert(!std::is_const_v<Json>,
                   "coppice::prune: the document is const; copy it, or call coppice::plan");
     static_assert(
@@ -318,18 +354,56 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
     if constexpr (!std::is_const_v<Json> && detail::is_basic_json_v<Json>) {
         detail::fail_open(report, [&] {
             auto replacements =
-                detail::plan_document(document, pipeline, dialect, detail::Commit::yes, workspace, report);
+                detail::plan_document(document, pipeline, inputs, detail::Commit::yes, workspace, report);
             for (detail::Replacement<Json>& replacement : replacements) { replacement.put_in_place(); }
+            detail::Replacement<Json>::close_gaps(replacements);
         });
     }
     return report;
 }
 
 template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
-Report prune(Json& document, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
+Report prune(Json& document, const Pipeline<Parts...>& pipeline, const Inputs& inputs = {}) {
     Workspace workspace;
-    return prune(document, pipeline, workspace, dialect);
+    return prune(document, pipeline, workspace, inputs);
 }
+
+/// A document as coppice sees it: one request, alone or in a wrapper. Valid as long as the document does not change.
+/// Of results and calls it knows what the document says; own stubs of an earlier pruning are content here.
+template <class Json>
+class ReadDocument {
+    static_assert(detail::is_basic_json_v<Json>, "coppice::ReadDocument: the document is no nlohmann::basic_json");
+
+public:
+    explicit ReadDocument(const Json& document, Dialect dialect = Dialect::detect) {
+        transcript_.source = &source_;
+        std::size_t requests = 0;
+        detail::for_each_body(detail::DomCursor<Json>(document), [&](detail::DomCursor<Json> body) {
+            if (++requests == 1) { refusal_ = detail::read_request(body, dialect, transcript_, scratch_); }
+        });
+        if (requests != 1) { refusal_ = requests == 0 ? "an empty batch" : "a batch of several requests"; }
+        if (refusal_.empty()) {
+            transcript_.set_horizon(transcript_.messages.size());
+            return;
+        }
+        transcript_.clear();
+        transcript_.source = &source_;
+    }
+    ReadDocument(const Json&&, Dialect = Dialect::detect) = delete;
+    ReadDocument(const ReadDocument&) = delete;
+    ReadDocument& operator=(const ReadDocument&) = delete;
+
+    /// All its messages are open to change; empty where the document could not be read.
+    const Transcript& transcript() const { return transcript_; }
+    /// Why it could not be read; empty when it was.
+    std::string_view refusal() const { return refusal_; }
+
+private:
+    detail::DomSource<Json> source_;
+    detail::ReaderScratch scratch_;
+    Transcript transcript_;
+    std::string_view refusal_{};
+};
 
 /// The size of a document as compact JSON, without writing it.
 template <class Json>
@@ -359,6 +433,20 @@ Json to_json(const Report& report) {
     if (report.under_target) { out["under_target"] = *report.under_target; }
     if (!report.ceiling_why.empty()) { out["ceiling_why"] = text(report.ceiling_why); }
     out["horizon"] = report.horizon;
+    out["tokens_before"] = report.tokens_before;
+    out["tokens_after"] = report.tokens_after;
+    out["rewrites"] = report.rewrites;
+    out["first_rewritten_message"] = nullptr;
+    if (report.first_rewritten_message) { out["first_rewritten_message"] = *report.first_rewritten_message; }
+    out["tokens_rebilled"] = report.tokens_rebilled;
+    out["net_tokens"] = report.net_tokens;
+    out["break_even_requests"] = nullptr;
+    if (report.break_even_requests) { out["break_even_requests"] = *report.break_even_requests; }
+    out["suggested_breakpoint"] = nullptr;
+    if (const auto& place = report.suggested_breakpoint) {
+        out["suggested_breakpoint"] = Json{{"message", place->message}, {"block", place->block}};
+    }
+    out["saturated"] = report.saturated;
     Json edits = Json::array();
     for (const EditRecord& edit : report.edits) {
         Json item = Json::object();
@@ -369,6 +457,8 @@ Json to_json(const Report& report) {
         item["reason"] = text(edit.reason);
         item["id"] = text(edit.id);
         item["tool"] = text(edit.tool);
+        item["identity"] = text(edit.identity);
+        item["out_of_sight"] = edit.out_of_sight;
         item["replacement"] = text(edit.replacement);
         item["bytes_before"] = edit.bytes_before;
         item["bytes_after"] = edit.bytes_after;

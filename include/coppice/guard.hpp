@@ -17,7 +17,12 @@ enum class Fate : std::uint8_t {
     elide,         ///< its images become stubs, its text stays
     clear_fields,  ///< some fields of a call's input become stubs
     spill,         ///< the content was stored elsewhere, a preview stays
+    cap,           ///< head and tail stay
+    drop,          ///< the whole block leaves its message
 };
+
+/// What depends on the entry alone, so that the model never sees it otherwise.
+constexpr bool is_arrival(Fate fate) { return fate == Fate::spill || fate == Fate::cap; }
 
 /// One change that a policy would like to make.
 struct Proposal {
@@ -40,7 +45,7 @@ struct Proposal {
 ///         }
 ///     };
 ///
-/// Models: Pairing, Unread, Opaque, CacheMarks, BlankText (always on), ExemptTools.
+/// Models: Pairing, Unread, Opaque, CacheMarks, BlankText, ThinkingBinding (always on), ExemptTools.
 template <class G>
 concept guard = std::copyable<G> &&
     requires(const G& g, const Transcript& transcript, const Proposal& proposal) {

@@ -75,6 +75,14 @@ struct Extent {
 /// `count` ASCII characters: the same number in every unit.
 constexpr Extent ascii(std::size_t count) { return {count, count, count}; }
 
+/// What lengths alone say of tokens, in eighths of a token, so that sums are rounded once: a quarter of a token for an
+/// ASCII character, five eighths for one of two bytes, one for one of three (Han, Hangul, kana). Good for weighing one
+/// part of a transcript against another; `ScriptAwareTokens` looks at the text itself.
+constexpr std::size_t token_eighths(const Extent& size) { return 2 * size.chars + 3 * (size.bytes - size.chars); }
+
+/// An image costs about this many tokens whatever its bytes, which are no text: the most that Claude bills for one.
+inline constexpr std::size_t image_tokens = 1600;
+
 /// The length of a text, and how many characters JSON escaping adds to it (quotes not included).
 struct TextExtent {
     Extent plain{};

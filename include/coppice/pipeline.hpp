@@ -3,20 +3,27 @@
 
 #include <coppice/cadence.hpp>
 #include <coppice/cadences/every_request.hpp>
+#include <coppice/detail/outlook.hpp>
 #include <coppice/detail/reader.hpp>
+#include <coppice/detail/timing.hpp>
 #include <coppice/guard.hpp>
 #include <coppice/guards/blank_text.hpp>
 #include <coppice/guards/cache_marks.hpp>
 #include <coppice/guards/opaque.hpp>
 #include <coppice/guards/pairing.hpp>
+#include <coppice/guards/thinking_binding.hpp>
 #include <coppice/guards/unread.hpp>
+#include <coppice/ledger.hpp>
 #include <coppice/plan.hpp>
 #include <coppice/policy.hpp>
+#include <coppice/prompt_cache.hpp>
 #include <coppice/report.hpp>
 #include <coppice/wording.hpp>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -70,6 +77,11 @@ constexpr bool names_are_distinct() {
     return true;
 }
 
+template <class P>
+inline constexpr bool is_thinking_binding = false;
+template <Binds When>
+inline constexpr bool is_thinking_binding<ThinkingBinding<When>> = true;
+
 // Position of the first part that the question is true for.
 template <bool... Yes>
 constexpr std::size_t position() {
@@ -101,6 +113,10 @@ constexpr bool check_list() {
             previewing_wording<Wording> || !(needs_preview_v<P> || ...),
             "coppice::Pipeline: this wording writes no previews, which a policy here needs; give it "
             "`void preview(std::string&, const PreviewFacts&) const`, or use PlainWording");
+        static_assert(
+            capping_wording<Wording> || !(needs_cap_v<P> || ...),
+            "coppice::Pipeline: this wording has no line for results that lose their middle, which a policy here "
+            "needs; give it `void cap(std::string&, const CapFacts&) const`, or use PlainWording");
     }
     return true;
 }
@@ -147,12 +163,54 @@ void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool
                                       ? transcript.keep(found.reference)
                                       : Text(text.raw().substr(at, found.reference.size()));
                 entry.stands_for = found.size;
+            } else if (found.kind == Recognised::Kind::capped) {
+                entry.capped = entry.part_count == 1;
             }
         }
         if (entry.outcome_in_text) { judge_by_text(transcript, entry, scratch); }
         // what a stub of ours left of a result in pieces stays
         entry.stub = own > 0 && (own == entry.part_count || entry.form == Form::pieces);
         if (!entry.stub) { entry.elided += own; }
+    }
+}
+
+/// Where the model binds thinking, drops what a plan makes invalid: all that stands behind its first change (with the rest
+/// of that turn), and where it drops older thinking beside, all.
+inline void drop_invalid_thinking(Transcript& transcript, Plan& plan) {
+    if (!transcript.binds_thinking) { return; }
+    std::size_t first = none;
+    bool dropped = false;
+    const auto entries = transcript.entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Fate fate = plan.fate(i);
+        if (fate == Fate::keep || is_arrival(fate)) { continue; }
+        if (fate == Fate::drop) {
+            dropped = true;
+        } else if (first == none) {
+            first = i;
+        }
+    }
+    if (first == none) { return; }
+    // nothing changes before thinking that has to stay
+    transcript.may_drop_thinking = true;
+    for (std::size_t i = dropped ? 0 : first; i < entries.size(); ++i) {
+        if (entries[i].kind == Kind::reasoning) { plan.drop(i, ThinkingBinding<>::name); }
+    }
+}
+
+/// Plans once more what earlier rewrites changed.
+inline void repeat(std::span<const Change> changes, Plan& plan) {
+    for (const Change& change : changes) {
+        switch (change.fate) {
+            case Fate::clear_fields: plan.clear_field(change.entry, change.field, change.reason); break;
+            case Fate::elide:
+                if (!plan.elide_images(change.entry, change.reason)) {
+                    plan.elide_user_image(change.entry, change.reason);
+                }
+                break;
+            case Fate::drop: plan.drop(change.entry, change.reason); break;
+            default: plan.clear(change.entry, change.reason);
+        }
     }
 }
 
@@ -173,15 +231,19 @@ struct SpareParts {
 struct Workspace {
     Transcript transcript;
     Plan plan;
-    Plan probe;
+    Plan probe;  ///< of a rewrite: what the request before was pruned by
     detail::ReaderScratch reader;
     std::string text;
     detail::SpareParts spare;
+    detail::Outlook outlook;
+    detail::Timing timing;
+    std::vector<std::uint64_t> seen;
+    const Ledger* ledger = nullptr;  ///< of this call
 };
 
 /// Policies, in the order of running, with at most one cadence and one wording and any number of guards
 /// between them. Without a cadence every request is pruned; without a wording the neutral one speaks.
-/// Pairing, Unread, Opaque, CacheMarks and BlankText always guard.
+/// Pairing, Unread, Opaque, CacheMarks, BlankText and ThinkingBinding always guard.
 ///
 ///     using Pruner = coppice::Pipeline<coppice::SmallAging<30>, coppice::Dedup<>, coppice::KeepRecent<5>>;
 ///     coppice::Pipeline pruner{coppice::KeepRecent<>{.keep = config.keep}, coppice::Dedup<>{}};
@@ -215,8 +277,30 @@ public:
         detail::recognise_own_texts(workspace.transcript, wording, (on_arrival_v<Parts> || ...), knows,
                                     workspace.text);
         const auto guards = all_guards();
-        workspace.transcript.set_horizon(find_horizon(workspace, wording, guards));
-        plan_at(workspace.transcript, workspace.plan, wording, guards);
+        Transcript& transcript = workspace.transcript;
+        transcript.binds_thinking = the_binding().binds(transcript);
+        Planner planner{this, &workspace, &wording, &guards};
+        const detail::Timing& timing = workspace.timing =
+            detail::find_timing(transcript, the_cadence(), workspace.ledger, workspace.outlook, planner);
+        const std::span<const detail::Change> changes = workspace.outlook.changes();
+        plan_at(transcript, workspace.plan, timing.horizon, changes.first(timing.changes), wording, guards);
+        // only a rewrite has another plan before it
+        if (timing.moved) {
+            plan_at(transcript, workspace.probe, timing.horizon_before, changes.first(timing.changes_before),
+                    wording, guards);
+            transcript.set_horizon(timing.horizon);
+        }
+    }
+
+    /// What the provider bills, as far as the cadence knows.
+    constexpr Prices prices() const {
+        if constexpr (requires { Prices{the_cadence().prices}; }) { return the_cadence().prices; }
+        return prices::anthropic;
+    }
+    /// How it finds cached prefixes.
+    constexpr CacheRules cache_rules() const {
+        if constexpr (requires { CacheRules{the_cadence().rules}; }) { return the_cadence().rules; }
+        return {};
     }
 
     /// Carries out what policies must do before the plan may be, and takes back what they could not.
@@ -234,8 +318,12 @@ public:
     }
 
     /// Why nothing changed, as far as the cadence knows.
-    void append_why_closed(const Transcript& transcript, std::string& why) const {
+    void append_why_closed(const Transcript& transcript, const detail::Timing& timing, std::string& why) const {
         const auto& chosen = the_cadence();
+        if (timing.waits_for_user) {
+            why += "the model binds its thinking to what precedes it, so that nothing changes before the user speaks again";
+            return;
+        }
         if (transcript.horizon() > 0) {
             why += "nothing to clear";
             return;
@@ -260,7 +348,8 @@ public:
 private:
     static constexpr std::size_t cadence_at = detail::position<cadence<Parts>...>();
     static constexpr std::size_t wording_at = detail::position<wording<Parts>...>();
-    static constexpr std::size_t own_guards = 5;
+    static constexpr std::size_t binding_at = detail::position<detail::is_thinking_binding<Parts>...>();
+    static constexpr std::size_t own_guards = 5 + (binding_at == sizeof...(Parts) ? 1 : 0);
     static constexpr std::size_t guard_count = own_guards + (guard<Parts> + ... + 0);
 
     constexpr void validate() const {
@@ -276,22 +365,30 @@ private:
         return true;
     }
 
-    const auto& the_cadence() const {
+    constexpr const auto& the_binding() const {
+        if constexpr (binding_at < sizeof...(Parts)) {
+            return std::get<binding_at>(parts_);
+        } else {
+            return default_binding;
+        }
+    }
+    constexpr const auto& the_cadence() const {
         if constexpr (cadence_at < sizeof...(Parts)) {
             return std::get<cadence_at>(parts_);
         } else {
-            static constexpr EveryRequest<> otherwise;
-            return otherwise;
+            return default_cadence;
         }
     }
-    const auto& the_wording() const {
+    constexpr const auto& the_wording() const {
         if constexpr (wording_at < sizeof...(Parts)) {
             return std::get<wording_at>(parts_);
         } else {
-            static constexpr PlainWording otherwise;
-            return otherwise;
+            return default_wording;
         }
     }
+    static constexpr EveryRequest<> default_cadence{};
+    static constexpr PlainWording default_wording{};
+    static constexpr ThinkingBinding<> default_binding{};
 
     using Guards = std::array<detail::AnyGuard, guard_count>;
 
@@ -305,75 +402,77 @@ private:
             }
         };
         std::apply([&](const auto&... part) { (add(part), ...); }, always);
+        if constexpr (binding_at == sizeof...(Parts)) { add(default_binding); }
         std::apply([&](const auto&... part) { (add(part), ...); }, parts_);
         return guards;
     }
 
-    std::size_t find_horizon(Workspace& workspace, const detail::AnyWording& wording,
-                             const Guards& guards) const {
-        struct Prober {
-            const Pipeline* pipeline;
-            Workspace* workspace;
-            const detail::AnyWording* wording;
-            const Guards* guards;
-        } prober{this, &workspace, &wording, &guards};
-        std::size_t horizon = 0;
-        const auto& chosen = the_cadence();
-        typename std::remove_cvref_t<decltype(chosen)>::State state{};
-        detail::for_each_request(workspace.transcript, [&](Request& request) {
-            request.prober = &prober;
-            request.probe = [](void* context, std::size_t messages) {
-                const auto& [pipeline, space, words, held] = *static_cast<Prober*>(context);
-                return pipeline->probe_at(*space, messages, *words, *held);
-            };
-            if (chosen.moves(state, request)) { horizon = request.messages; }
-        });
-        return horizon;
-    }
+    // Runs the policies for those who weigh.
+    struct Planner {
+        const Pipeline* pipeline;
+        Workspace* workspace;
+        const detail::AnyWording* wording;
+        const Guards* guards;
 
-    Reclaim probe_at(Workspace& workspace, std::size_t messages, const detail::AnyWording& wording,
-                     const Guards& guards) const {
-        Transcript& transcript = workspace.transcript;
-        transcript.set_horizon(messages);
-        plan_at(transcript, workspace.probe, wording, guards);
-        Reclaim reclaim{.removed = transcript.body_until(messages) - workspace.probe.body(), .rewritten = {}};
-        bool changed = false;
-        workspace.probe.for_each_edit([&](const Edit& edit) {
-            const std::size_t message = transcript.all()[edit.entry].message;
-            if (changed || message >= messages) { return; }
-            changed = true;
-            reclaim.rewritten = workspace.probe.body() - transcript.body_until(message);
-        });
-        return reclaim;
-    }
+        /// What is done to results as they arrive, in the whole history; nothing where no policy does that.
+        const Plan* arrive() {
+            if constexpr (shapes_arrivals) {
+                Plan& plan = workspace->plan;
+                plan.start(workspace->transcript, *wording, *guards);
+                pipeline->plan_arrivals(workspace->transcript, plan);
+                return &plan;
+            }
+            return nullptr;
+        }
+        Plan& operator()(Transcript& part) {
+            Plan& plan = workspace->probe;
+            plan.start(part, *wording, *guards);
+            pipeline->apply_policies(part, plan);
+            detail::drop_invalid_thinking(part, plan);
+            return plan;
+        }
+    };
 
-    void plan_at(Transcript& transcript, Plan& plan, const detail::AnyWording& wording,
+    static constexpr bool shapes_arrivals = (on_arrival_v<Parts> || ...);
+
+    void plan_at(Transcript& transcript, Plan& plan, std::size_t horizon,
+                 std::span<const detail::Change> changes, const detail::AnyWording& wording,
                  const Guards& guards) const {
-        const std::size_t horizon = transcript.horizon();
+        transcript.set_horizon(horizon);
         plan.start(transcript, wording, guards);
+        if constexpr (shapes_arrivals) {
+            plan_arrivals(transcript, plan);
+            transcript.set_horizon(horizon);
+        }
+        detail::repeat(changes, plan);
+        // where thinking is bound, an edit is legal only at its time: those are all
+        if (horizon > 0 && !transcript.binds_thinking) { apply_policies(transcript, plan); }
+    }
+
+    void plan_arrivals(Transcript& transcript, Plan& plan) const {
+        for (Entry& entry : transcript.all()) {
+            if (entry.reference.empty()) { entry.stands_for = {}; }
+        }
+        transcript.set_horizon(transcript.messages.size());
         const auto arrive = [&](const auto& part) {
             using P = std::remove_cvref_t<decltype(part)>;
             if constexpr (policy<P>) {
                 if constexpr (on_arrival_v<P>) { part.apply(transcript, plan); }
             }
         };
-        if constexpr ((on_arrival_v<Parts> || ...)) {
-            for (Entry& entry : transcript.all()) {
-                if (entry.reference.empty()) { entry.stands_for = {}; }
-            }
-            transcript.set_horizon(transcript.messages.size());
-            std::apply([&](const Parts&... part) { (arrive(part), ...); }, parts_);
-            transcript.set_horizon(horizon);
-            // the other policies see what they will see of it from now on
-            for (std::size_t i = 0; i < transcript.all().size(); ++i) {
-                if (plan.spilled(i)) { transcript.all()[i].stands_for = plan.preview_size(i); }
-            }
+        std::apply([&](const Parts&... part) { (arrive(part), ...); }, parts_);
+        // the other policies see what they will see of it from now on
+        for (std::size_t i = 0; i < transcript.all().size(); ++i) {
+            if (plan.spilled(i)) { transcript.all()[i].stands_for = plan.preview_size(i); }
+            if (plan.fate(i) == Fate::cap) { transcript.all()[i].stands_for = plan.capped_size(i); }
         }
-        if (horizon == 0) { return; }
+    }
+
+    void apply_policies(const Transcript& transcript, Plan& plan) const {
         const auto apply = [&](const auto& part) {
             using P = std::remove_cvref_t<decltype(part)>;
             if constexpr (policy<P>) {
-                if constexpr (!on_arrival_v<P>) { part.apply(std::as_const(transcript), plan); }
+                if constexpr (!on_arrival_v<P>) { part.apply(transcript, plan); }
             }
         };
         std::apply([&](const Parts&... part) { (apply(part), ...); }, parts_);

@@ -24,6 +24,7 @@ struct Edit {
         block,   ///< one text block
         packed,  ///< the text as a JSON string, inside a string that holds JSON
         empty,   ///< an empty array
+        drop,    ///< nothing: the block leaves its array, with a comma
     };
 
     std::size_t entry = none;
@@ -34,8 +35,10 @@ struct Edit {
     std::string_view text{};
     Node cache_mark{};  ///< goes into the text block
     std::string_view mark_key{};
-    Node holder{};               ///< of packed JSON: the string that holds it
+    Node holder{};               ///< of packed JSON: the string that holds it; of a dropped block: its array
     std::string_view packed{};   ///< and what that string means, with `node` inside
+    std::size_t index = 0;       ///< of a dropped block: its place in the array
+    bool leads = false;          ///< and whether all blocks before it go, too, so that the comma behind it goes
     std::string_view reason{};
     std::size_t after = 0;  ///< bytes, serialised
 };
@@ -70,9 +73,14 @@ public:
         texts_.clear();
         ceiling_.reset();
         horizon_ = transcript.horizon();
+        open_from_ = transcript.open_loop_from();
         measured_ = 0;
         withdrawn_ = 0;
         open_size_ = newer_size_ = {};
+        if (transcript.narrowed()) {
+            measured_ = horizon_;
+            open_size_ = transcript.narrowed_body() - transcript.body_until(0);
+        }
     }
 
     Fate fate(std::size_t entry) const { return decisions_[entry].fate; }
@@ -81,11 +89,54 @@ public:
     /// What is planned so far takes this much out of the body.
     Extent saved() const {
         Extent sum;
-        for (std::size_t i = 0; i < decisions_.size(); ++i) {
-            if (decisions_[i].fate != Fate::keep) { sum += before(i) - decisions_[i].after; }
-        }
+        for (std::size_t i = 0; i < decisions_.size(); ++i) { sum += saved(i); }
         return sum;
     }
+
+    Extent saved(std::size_t entry) const {
+        return decisions_[entry].fate == Fate::keep ? Extent{} : before(entry) - decisions_[entry].after;
+    }
+    /// What is planned for an entry spares, in eighths of a token, with images for what they cost.
+    std::size_t saved_eighths(std::size_t entry) const {
+        if (decisions_[entry].fate == Fate::keep) { return 0; }
+        std::size_t saved = 0;
+        const auto add = [&](const Edit& edit) {
+            std::size_t was = token_eighths(size_before(edit));
+            if (edit.part != none) {
+                const Part& part = transcript_->parts[edit.part];
+                if (part.kind == Part::Kind::image) { was -= transcript_->image_surplus(part); }
+            } else if (edit.field == none) {
+                for (const Part& part : transcript_->parts_of(transcript_->all()[entry])) {
+                    if (part.kind == Part::Kind::image) { was -= transcript_->image_surplus(part); }
+                }
+            }
+            const Extent& after = edit.part != none    ? changed_parts_[edit.part].after
+                                  : edit.field != none ? changed_fields_[edit.field].after
+                                                       : decisions_[entry].after;
+            const std::size_t is = token_eighths(after);
+            saved += was > is ? was - is : 0;
+        };
+        for_each_edit_of(entry, add);
+        return saved;
+    }
+
+    /// The first entry that this plan and another one of the same transcript do not leave alike; `none` where they do.
+    std::size_t first_difference(const Plan& other) const {
+        for (std::size_t i = 0; i < decisions_.size(); ++i) {
+            if (!leaves_alike(other, i)) { return i; }
+        }
+        return none;
+    }
+
+    /// The text that takes the place of a result as a whole.
+    std::string_view text(std::size_t entry) const { return text_of(decisions_[entry]); }
+    bool changes_part(std::size_t part) const { return changed_parts_[part].changed; }
+    /// The text that takes the place of a part.
+    std::string_view part_text(std::size_t part) const { return text_of(changed_parts_[part]); }
+    bool changes_field(std::size_t field) const { return changed_fields_[field].changed; }
+    std::string_view field_reason(std::size_t field) const { return changed_fields_[field].reason; }
+    /// Of a duplicate: the later result that it says is still there.
+    std::size_t original(std::size_t entry) const { return decisions_[entry].original; }
 
     /// Size of the body at the horizon with everything that is planned so far.
     Extent body() {
@@ -125,7 +176,9 @@ public:
     bool collapse(std::size_t entry, std::size_t original, std::string_view reason) {
         const Fate fate = decisions_[original].fate;
         const bool stays = fate == Fate::keep || fate == Fate::spill;
-        if (!can_change(entry) || !stays || entry >= original) { return false; }
+        // what was left of two results may be the same where they were not
+        const bool capped = decisions_[entry].fate == Fate::cap;
+        if (!can_change(entry) || capped || !stays || entry >= original) { return false; }
         const std::size_t mark = texts_.size();
         Decision decision;
         if (!propose_stub(entry, true, false, decision)) {
@@ -139,39 +192,32 @@ public:
         return true;
     }
 
+    /// Duplicates say what any stub says, and not that a copy is still there.
+    void make_duplicates_ordinary() {
+        for (std::size_t i = 0; i < decisions_.size(); ++i) {
+            if (decisions_[i].first_duplicate != none) { relabel_duplicates(i); }
+        }
+    }
+
     /// Whether `elide_images` would take this result.
     bool could_elide_images(std::size_t entry, bool assume_read = false) {
-        const std::size_t mark = texts_.size();
-        if (transcript_->all()[entry].images == 0) { return false; }
-        bool possible = false;
-        const ResultFacts facts = facts_of(entry);
-        for (const Part& part : transcript_->parts_of(transcript_->all()[entry])) {
-            Piece piece;
-            possible = possible || propose_image(entry, part, facts, assume_read, piece);
-            texts_.resize(mark);
-        }
-        return possible;
+        return transcript_->all()[entry].kind == Kind::result && could_elide(entry, assume_read);
     }
 
     /// Replaces the images of a result by one stub each, in their places. The text beside them stays.
     bool elide_images(std::size_t entry, std::string_view reason) {
-        const Entry& result = transcript_->all()[entry];
-        Decision decision;
-        decision.fate = Fate::elide;
-        if (result.images == 0) { return false; }
-        const ResultFacts facts = facts_of(entry);
-        bool any = false;
-        for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
-            Piece piece{.changed = true, .reason = reason};
-            if (!propose_image(entry, transcript_->parts[i], facts, false, piece)) { continue; }
-            decision.after += piece.after;
-            changed_parts_[i] = piece;
-            any = true;
-        }
-        if (!any) { return false; }
-        take(entry, decision, reason);
-        relabel_duplicates(entry);
-        return true;
+        return transcript_->all()[entry].kind == Kind::result && elide(entry, reason);
+    }
+
+    /// Whether `elide_user_image` would take this entry.
+    bool could_elide_user_image(std::size_t entry, bool assume_read = false) {
+        return transcript_->all()[entry].kind == Kind::user_text && could_elide(entry, assume_read);
+    }
+
+    /// Replaces an image in a message of the user by a stub, in its place. It is data of the user's, which no policy
+    /// takes by the way: this is a call of its own.
+    bool elide_user_image(std::size_t entry, std::string_view reason) {
+        return transcript_->all()[entry].kind == Kind::user_text && elide(entry, reason);
     }
 
     /// Replaces one field of a call's input, whole, by a stub. `field` counts from the call's first field.
@@ -198,6 +244,33 @@ public:
         const bool possible = propose_field(entry, field, assume_read, piece);
         texts_.resize(mark);
         return possible;
+    }
+
+    /// Whether `drop` would take this entry.
+    bool could_drop(std::size_t entry) const {
+        if (!may_drop(entry)) { return false; }
+        bool possible = true;
+        for_each_reasoning_of_turn(entry, [&](std::size_t other) { possible = possible && may_drop(other); });
+        return possible;
+    }
+
+    /// Takes reasoning out of its message, and with it all that the model thought in that turn: of a turn it stays
+    /// whole or goes whole (anomalyco/opencode #3077). Never in the tool loop that is open at the horizon.
+    bool drop(std::size_t entry, std::string_view reason) {
+        if (!could_drop(entry)) { return false; }
+        std::size_t message = none;
+        std::size_t leading = 0;
+        for_each_reasoning_of_turn(entry, [&](std::size_t other) {
+            const Entry& block = transcript_->all()[other];
+            if (block.message != message) { leading = 0; }
+            message = block.message;
+            Decision decision;
+            decision.fate = Fate::drop;
+            decision.leads = block.block == leading;
+            leading += decision.leads;
+            take(other, decision, reason);
+        });
+        return true;
     }
 
     /// Replaces a result that is all text by the wording's preview of it; the full content will be at
@@ -231,6 +304,36 @@ public:
         take(entry, decision, reason);
         return true;
     }
+
+    /// Replaces a result that is all text by its first `head` and last `tail` code points, with the wording's line
+    /// between them. What is written does not exceed `above`, so that who caps what exceeds it caps it once.
+    bool cap(std::size_t entry, Size above, std::size_t head, std::size_t tail, std::string_view reason) {
+        const Entry& result = transcript_->all()[entry];
+        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry) && result.reference.empty();
+        if (!open || result.images + result.elided + result.documents + result.others > 0) { return false; }
+        const std::size_t mark = texts_.size();
+        Decision decision;
+        decision.fate = Fate::cap;
+        decision.text_at = mark;
+        joined_.clear();
+        append_joined_text(entry, joined_);
+        const CapFacts facts{.content = detail::valid_utf8(joined_, spelled_), .head = head, .tail = tail};
+        bool worded = false;
+        append([&](std::string& out) { worded = wording_.cap(out, facts); });
+        decision.text_size = texts_.size() - mark;
+        const std::string_view text = text_of(decision);
+        const bool once = worded && !measure_plain(text).exceeds(above) &&
+                          wording_.recognise(text).kind == Recognised::Kind::capped;
+        if (!once || !fits(entry, decision, false)) {
+            texts_.resize(mark);
+            return false;
+        }
+        take(entry, decision, reason);
+        return true;
+    }
+
+    /// The size that the next pruning will find of a capped result.
+    Extent capped_size(std::size_t entry) const { return measure_plain(text_of(decisions_[entry])); }
 
     /// The size that the next pruning will read from the preview of a spilled result.
     Extent preview_size(std::size_t entry) const {
@@ -285,12 +388,13 @@ public:
     const std::optional<CeilingOutcome>& ceiling() const { return ceiling_; }
     void set_ceiling(const CeilingOutcome& outcome) { ceiling_ = outcome; }
 
-    /// What an edit replaces, in bytes, as it stands in the document.
-    std::size_t bytes_before(const Edit& edit) const {
-        if (edit.part != none) { return transcript_->serialised(transcript_->parts[edit.part]).bytes; }
-        if (edit.field != none) { return transcript_->serialised(transcript_->fields[edit.field]).bytes; }
-        return transcript_->serialised(transcript_->all()[edit.entry]).bytes;
+    /// What an edit replaces, as it stands in the document.
+    Extent size_before(const Edit& edit) const {
+        if (edit.part != none) { return transcript_->serialised(transcript_->parts[edit.part]); }
+        if (edit.field != none) { return transcript_->serialised(transcript_->fields[edit.field]); }
+        return size_of_whole(edit.entry);
     }
+    std::size_t bytes_before(const Edit& edit) const { return size_before(edit).bytes; }
 
     /// Calls `visit(const Edit&)` for every value that changes, in the order of the transcript.
     template <class Visit>
@@ -304,6 +408,16 @@ private:
         const Decision& decision = decisions_[entry];
         if (decision.fate == Fate::keep) { return; }
         const Entry& subject = transcript_->all()[entry];
+        if (decision.fate == Fate::drop) {
+            visit(Edit{.entry = entry,
+                       .node = subject.content,
+                       .as = Edit::As::drop,
+                       .holder = transcript_->messages[subject.message].blocks,
+                       .index = subject.block,
+                       .leads = decision.leads,
+                       .reason = decision.reason});
+            return;
+        }
         if (replaces_whole(decision.fate, subject)) {
             const Part& marked = mark_of(subject);
             visit(Edit{.entry = entry,
@@ -343,9 +457,54 @@ private:
         }
     }
 
+    bool leaves_alike(const Plan& other, std::size_t entry) const {
+        const Decision& left = decisions_[entry];
+        const Decision& right = other.decisions_[entry];
+        if (left.fate == Fate::keep || right.fate == Fate::keep) { return left.fate == right.fate; }
+        const Entry& subject = transcript_->all()[entry];
+        const bool whole = replaces_whole(left.fate, subject);
+        if (whole != replaces_whole(right.fate, subject)) { return false; }
+        if (whole) { return text_of(left) == other.text_of(right); }
+        const auto same = [&](const Piece& one, const Piece& two) {
+            return one.changed == two.changed && (!one.changed || text_of(one) == other.text_of(two));
+        };
+        for (std::size_t i = subject.first_part; i < subject.first_part + subject.part_count; ++i) {
+            if (!same(changed_parts_[i], other.changed_parts_[i])) { return false; }
+        }
+        // the fields of a result in pieces are the names of its parts
+        if (subject.kind != Kind::call) { return true; }
+        for (std::size_t i = subject.first_field; i < subject.first_field + subject.field_count; ++i) {
+            if (!same(changed_fields_[i], other.changed_fields_[i])) { return false; }
+        }
+        return true;
+    }
+
     // and not only some of its parts
     static bool replaces_whole(Fate fate, const Entry& result) {
-        return (fate == Fate::stub || fate == Fate::spill) && result.form != Form::pieces;
+        return fate == Fate::drop || ((fate == Fate::stub || is_arrival(fate)) && result.form != Form::pieces);
+    }
+
+    // What a decision on all of an entry replaces, with the comma that a dropped block takes along.
+    Extent size_of_whole(std::size_t entry) const {
+        const Extent size = transcript_->serialised(transcript_->all()[entry]);
+        return decisions_[entry].fate == Fate::drop ? size + ascii(1) : size;
+    }
+
+    bool may_drop(std::size_t entry) const {
+        const Entry& block = transcript_->all()[entry];
+        return decisions_[entry].fate == Fate::keep && block.message < open_from_ && block.removable &&
+               allowed(entry, Fate::drop, {});
+    }
+
+    template <class Visit>
+    void for_each_reasoning_of_turn(std::size_t entry, Visit visit) const {
+        const std::span<const Entry> all = transcript_->all();
+        const auto turn = [&](std::size_t other) { return transcript_->messages[all[other].message].user_turn_at; };
+        std::size_t first = entry;
+        while (first > 0 && turn(first - 1) == turn(entry)) { --first; }
+        for (std::size_t i = first; i < all.size() && turn(i) == turn(entry); ++i) {
+            if (all[i].kind == Kind::reasoning) { visit(i); }
+        }
     }
 
     // Duplicates hang in a list of their original: `first_duplicate` of the original, then `next_duplicate`. The
@@ -361,6 +520,7 @@ private:
         std::size_t first_duplicate = none;  // of an original
         std::size_t next_duplicate = none;
         Extent after{};
+        bool leads = false;  // of a dropped block: all before it in its message go, too
     };
 
     // a part or field on its own
@@ -389,7 +549,7 @@ private:
 
     bool allowed(std::size_t entry, Fate fate, std::string_view text, bool assume_read = false) const {
         // nobody would know it again, or no provider would take it
-        if (fate != Fate::spill && text.size() > wording_.longest) { return false; }
+        if (!is_arrival(fate) && text.size() > wording_.longest) { return false; }
         if (!detail::is_utf8(text)) { return false; }
         const Proposal proposal{entry, fate, text, assume_read};
         for (const detail::AnyGuard& guard : guards_) {
@@ -451,11 +611,17 @@ private:
         facts.duplicate = duplicate;
         if (decision.reference_size != 0) { facts.reference = reference_ = reference(entry); }
         if (transcript_->all()[entry].form == Form::pieces) {
-            return propose_pieces(entry, facts, assume_read, decision);
+            return propose_pieces(entry, facts, assume_read, decision) && shortens_cap(entry, decision);
         }
         append([&](std::string& out) { wording_.result(out, facts); });
         decision.text_size = texts_.size() - decision.text_at;
-        return fits(entry, decision, assume_read);
+        return fits(entry, decision, assume_read) && shortens_cap(entry, decision);
+    }
+
+    // what is left of a capped result may be shorter than a stub
+    bool shortens_cap(std::size_t entry, const Decision& decision) const {
+        const Decision& now = decisions_[entry];
+        return now.fate != Fate::cap || decision.after.bytes < now.after.bytes;
     }
 
     // Each part that a stub of its own makes shorter, with its own lines where the call failed: which of them comes
@@ -487,7 +653,10 @@ private:
                 facts.first_line = facts.last_line = {};
                 if (facts.error) {
                     const bool text = part.kind == Part::Kind::text;
-                    const std::string_view own = text ? decoded(part.text.text(), first_) : std::string_view();
+                    const std::string_view own =
+                        !text                                 ? std::string_view()
+                        : decisions_[entry].fate == Fate::cap ? first_.assign(text_of(decisions_[entry]))
+                                                              : decoded(part.text.text(), first_);
                     facts.first_line = first_line(own);
                     facts.last_line = last_line(own);
                 }
@@ -534,9 +703,43 @@ private:
                allowed(entry, decision.fate, text, assume_read);
     }
 
+    bool could_elide(std::size_t entry, bool assume_read) {
+        const std::size_t mark = texts_.size();
+        if (transcript_->all()[entry].images == 0) { return false; }
+        bool possible = false;
+        const ResultFacts facts = facts_of(entry);
+        for (const Part& part : transcript_->parts_of(transcript_->all()[entry])) {
+            Piece piece;
+            possible = possible || propose_image(entry, part, facts, assume_read, piece);
+            texts_.resize(mark);
+        }
+        return possible;
+    }
+
+    bool elide(std::size_t entry, std::string_view reason) {
+        const Entry& result = transcript_->all()[entry];
+        Decision decision;
+        decision.fate = Fate::elide;
+        if (result.images == 0) { return false; }
+        const ResultFacts facts = facts_of(entry);
+        bool any = false;
+        for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
+            Piece piece{.changed = true, .reason = reason};
+            if (!propose_image(entry, transcript_->parts[i], facts, false, piece)) { continue; }
+            decision.after += piece.after;
+            changed_parts_[i] = piece;
+            any = true;
+        }
+        if (!any) { return false; }
+        take(entry, decision, reason);
+        relabel_duplicates(entry);
+        return true;
+    }
+
     bool propose_image(std::size_t entry, const Part& part, const ResultFacts& facts, bool assume_read,
                        Piece& piece) {
-        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry);
+        const bool of_user = transcript_->all()[entry].kind == Kind::user_text;
+        const bool open = decisions_[entry].fate == Fate::keep && (of_user || is_open_result(entry));
         if (!open || part.kind != Part::Kind::image) { return false; }
         const bool in_pieces = transcript_->all()[entry].form == Form::pieces;
         piece.as = in_pieces ? Edit::As::empty : Edit::As::block;
@@ -594,9 +797,15 @@ private:
                           .documents = result.documents,
                           .others = result.others,
                           .error = result.error,
-                          .outcome_known = result.outcome_known};
+                          .outcome_known = result.outcome_known,
+                          .of_user = result.kind == Kind::user_text};
         if (!result.reference.empty()) { facts.reference = decoded(result.reference, reference_); }
         if (!result.error) { return facts; }
+        if (decisions_[entry].fate == Fate::cap) {
+            facts.first_line = first_.assign(first_line(text_of(decisions_[entry])));
+            facts.last_line = kept_last_.assign(last_line(text_of(decisions_[entry])));
+            return facts;
+        }
         for (const Part& part : transcript_->parts_of(result)) {
             if (part.kind != Part::Kind::text) { continue; }
             if (facts.first_line.empty()) {
@@ -611,7 +820,7 @@ private:
     // What the decision on an entry replaces, as it stands in the document.
     Extent before(std::size_t entry) const {
         const Entry& subject = transcript_->all()[entry];
-        if (replaces_whole(decisions_[entry].fate, subject)) { return transcript_->serialised(subject); }
+        if (replaces_whole(decisions_[entry].fate, subject)) { return size_of_whole(entry); }
         Extent sum;
         auto add = [&](const Edit& edit) {
             sum += edit.part != none ? transcript_->serialised(transcript_->parts[edit.part])
@@ -649,6 +858,7 @@ private:
                 } else {
                     replaced_.push_back(edit.node);
                 }
+                if (edit.as == Edit::As::drop) { size -= ascii(1); }
             };
             for_each_edit_of(i, note);
         }
@@ -705,11 +915,12 @@ private:
             decisions_[gone].first_duplicate = none;
             while (duplicate != none) {
                 const std::size_t next = decisions_[duplicate].next_duplicate;
+                const std::string_view own_reason = decisions_[duplicate].reason;
                 undo(duplicate);
                 const std::size_t mark = texts_.size();
                 Decision decision;
                 if (propose_stub(duplicate, false, false, decision)) {
-                    take(duplicate, decision, reason);
+                    take(duplicate, decision, reason.empty() ? own_reason : reason);
                     relabelled_.push_back(duplicate);
                 } else {
                     texts_.resize(mark);
@@ -730,6 +941,7 @@ private:
     // With what is planned for them, the messages before `measured_` have these sizes, up to the horizon and
     // behind.
     std::size_t horizon_ = 0;
+    std::size_t open_from_ = 0;  // the message with which the open tool loop begins
     std::size_t measured_ = 0;
     std::size_t withdrawn_ = 0;
     Extent open_size_{};

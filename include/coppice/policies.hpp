@@ -2,8 +2,11 @@
 #pragma once
 
 #include <coppice/policies/bulky_input_clear.hpp>
+#include <coppice/policies/cap_on_arrival.hpp>
 #include <coppice/policies/ceiling.hpp>
 #include <coppice/policies/dedup.hpp>
 #include <coppice/policies/keep_recent.hpp>
 #include <coppice/policies/small_aging.hpp>
 #include <coppice/policies/spill.hpp>
+#include <coppice/policies/stale_media.hpp>
+#include <coppice/policies/stale_reasoning.hpp>

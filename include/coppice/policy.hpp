@@ -11,7 +11,8 @@ namespace coppice {
 
 /// A policy: says what to change. It reads the transcript, of which it sees the entries up to the horizon,
 /// and writes the plan. It is a pure function of both: no clock, no counter, no state between calls. Running
-/// it on its own output plans nothing.
+/// it on its own output plans nothing. In one call it may run several times: at the request before, and where the
+/// cadence weighs, on parts of the history that hold what may still change.
 ///
 /// Calls and results are entries of their own, and both know the tool. What cannot be cleared, a call for
 /// instance, `clear` refuses; nothing has to be checked before.
@@ -29,7 +30,7 @@ namespace coppice {
 ///         }
 ///     };
 ///
-/// Models: SmallAging, Dedup, KeepRecent, BulkyInputClear, Ceiling, Spill.
+/// Models: SmallAging, Dedup, KeepRecent, BulkyInputClear, Ceiling, Spill, CapOnArrival, StaleMedia.
 template <class P>
 concept policy = std::copyable<P> && requires(const P& p, const Transcript& transcript, Plan& plan) {
     { P::name } -> std::convertible_to<std::string_view>;
@@ -47,6 +48,12 @@ inline constexpr bool on_arrival_v = requires {
 template <class P>
 inline constexpr bool needs_preview_v = requires {
     typename P::needs_preview;
+};
+
+/// A policy that cuts results down to head and tail: the pipeline's wording has to have a line for that.
+template <class P>
+inline constexpr bool needs_cap_v = requires {
+    typename P::needs_cap;
 };
 
 /// A policy that has to do something before its plan may be carried out; false takes the change back.

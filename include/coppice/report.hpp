@@ -9,20 +9,32 @@
 
 namespace coppice {
 
-/// One replaced value. Of names and ids, at most 1,024 characters.
+/// One replaced value, or one block that left its message. Of names and ids, at most 1,024 characters.
 struct EditRecord {
     std::size_t request = 0;  ///< position in a batch, otherwise 0
     std::size_t message = 0;
     std::size_t block = 0;
-    /// JSON Pointer inside the block: `/content`, `/input/edits/0/new_string`. Inside a string that holds JSON, a `#`
-    /// and a pointer follow: `/function/arguments#/content`.
+    /// JSON Pointer inside the block: `/content`, `/input/edits/0/new_string`; empty where it is the block itself:
+    /// an image of the user's, or reasoning that was dropped. Inside a string that holds JSON, a `#` and a pointer follow:
+    /// `/function/arguments#/content`.
     std::string path;
     std::string_view reason;  ///< name of the policy, which lives as long as the program
     std::string id;           ///< of the call
     std::string tool;
-    std::string replacement;       ///< the text that was written; none where a list of media was emptied
-    std::size_t bytes_before = 0;  ///< of the value: as it stood in the bytes; of a DOM, as compact JSON
+    std::string identity;     ///< path, command, ... of the call
+    bool out_of_sight = false;  ///< no other result of this path or command stays whole
+    std::string replacement;       ///< the text that was written; none where a list of media was emptied or a block dropped
+    /// Of the value: as it stood in the bytes; of a DOM, as compact JSON. Of a dropped block, with the comma.
+    std::size_t bytes_before = 0;
     std::size_t bytes_after = 0;
+};
+
+/// A content block of the body that is sent.
+struct BlockPlace {
+    std::size_t message = 0;
+    std::size_t block = 0;
+
+    friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
 
 /// Edits of one reason, added up.
@@ -33,6 +45,10 @@ struct ReasonTotal {
 };
 
 /// What a pruning call did, or would do. `saved_bytes` is the sum over `edits`, and the sum over `by_reason`.
+///
+/// Tokens are estimates: a quarter of a token for an ASCII character, more for others, a fixed number for an image.
+/// Prices are those of the cadence, where it has some, otherwise Anthropic's for entries of five minutes. What they give
+/// holds while the provider has cached the request before this one.
 struct Report {
     bool engaged = false;         ///< something changed
     std::string why;              ///< when nothing did
@@ -50,6 +66,24 @@ struct Report {
     std::size_t requests = 0;            ///< requests that were read: 1, or those of a batch
     std::size_t repeated_keys = 0;  ///< of bytes: objects with two members of one name, all left as they are
     std::vector<std::string> warnings;
+
+    std::size_t tokens_before = 0;
+    std::size_t tokens_after = 0;
+    /// What was cached is not a beginning of this body any more: the cadence let the history change with this request.
+    bool rewrites = false;
+    std::optional<std::size_t> first_rewritten_message;
+    std::size_t tokens_rebilled = 0;  ///< of a rewrite: what was cached, stays, and has to be read anew
+    /// What this request costs less than the whole history would, in input tokens; negative where a rewrite has not paid
+    /// yet.
+    double net_tokens = 0;
+    /// Of a rewrite: with so many requests, this one counted, it has paid; empty where it spares nothing.
+    std::optional<double> break_even_requests;
+    /// A cache breakpoint here, with this request, lets the provider find what stands before the first change: of this
+    /// rewrite, and otherwise of the next one, as far as it can be told. Where the provider has breakpoints. A host that
+    /// sets it tells the cadence: `CacheRules{.look_back = 0}`.
+    std::optional<BlockPlace> suggested_breakpoint;
+    /// What cannot be cleared exceeds the mark of the cadence or the limit of the host; nothing is rewritten for it.
+    bool saturated = false;
 };
 
 }  // namespace coppice

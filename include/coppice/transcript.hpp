@@ -5,6 +5,7 @@
 #include <coppice/measure.hpp>
 #include <coppice/text.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -84,8 +85,10 @@ struct Entry {
     bool outcome_in_text = false;    ///< only its text can say so
     bool guessed = false;            ///< of a call: its result was found by order alone
     bool immutable = false;          ///< the provider's rules forbid every change
+    bool removable = false;          ///< reasoning that the provider lets go as a whole, in turns that are over
     bool nested_cache_mark = false;  ///< a cache mark deeper than its parts
     bool stub = false;               ///< a result that is nothing but one of our own stubs
+    bool capped = false;             ///< head and tail of a result whose middle an earlier pruning left out
     bool cleared = false;            ///< a call that lost fields of its input to an earlier pruning
     std::size_t message = 0;
     std::size_t block = 0;
@@ -106,9 +109,10 @@ struct Entry {
     std::size_t cache_marks = 0;  ///< on its parts
     Text reference{};             ///< where the full content is, when the result is one of our previews
     Extent stands_for{};          ///< of a preview, written or planned: the size of the full content
-    Node content{};               ///< the content of a result, the input of a call
+    Node content{};               ///< the content of a result, the input of a call; of reasoning, the whole block
     std::string_view path{};      ///< where that is inside its block, as a JSON Pointer
     std::string_view packed{};    ///< of a call whose input is a string that holds a JSON object: that JSON
+    mutable std::uint64_t hash = 0;  ///< of a result, by which duplicates are found; 0 until somebody asks
 };
 
 /// How a dialect writes a text block, in pieces: the text and perhaps a cache mark go between them.
@@ -137,6 +141,8 @@ struct Message {
     Role role = Role::other;
     std::size_t first_entry = 0;
     Node node{};
+    Node blocks{};  ///< its content, where that is an array
+    std::size_t user_turn_at = none;  ///< the message with which the latest turn of a person began, perhaps this one
 };
 
 /// What a transcript's back end is asked when a view of the text does not answer.
@@ -179,7 +185,10 @@ public:
     Extent frame_keys{};  ///< and the keys, colons, commas and brackets around them and the messages
     const Source* source = nullptr;
     BlockSpelling block;
-
+    std::string_view model{};   ///< as the body names it; empty where it does not
+    /// The provider is told to drop thinking that no longer fits what precedes it, instead of refusing the request.
+    bool drops_unbound_thinking = false;
+    bool asks_for_thinking = false;  ///< the body has settings for it
     void clear() {
         dialect = {};
         parts.clear();
@@ -188,10 +197,16 @@ public:
         frame_values.clear();
         frame_keys = {};
         source = nullptr;
+        model = {};
+        drops_unbound_thinking = asks_for_thinking = binds_thinking = false;
+        bound_until = {};
+        may_drop_thinking = true;
         all_.clear();
         sums_.clear();
+        eighths_.clear();
         kept_.clear();
         horizon_ = visible_ = unread_from_ = 0;
+        narrowed_ = false;
     }
 
     Entry& add() { return all_.emplace_back(); }
@@ -291,6 +306,16 @@ public:
         return sum;
     }
 
+    /// The model binds its thinking to all that precedes it, so that an edit makes later thinking invalid.
+    bool binds_thinking = false;
+    /// Where it does: nothing before this place may change, since thinking stands here that cannot be taken out.
+    struct Place {
+        std::size_t message = 0;
+        std::size_t block = 0;
+    };
+    Place bound_until{};
+    bool may_drop_thinking = true;
+
     /// Limits the view to the first `count` messages. What those end with, after the last assistant
     /// message, the model has not read yet at that point.
     void set_horizon(std::size_t count) {
@@ -301,9 +326,56 @@ public:
     }
     std::size_t horizon() const { return horizon_; }
 
+    /// Whether a person begins to speak with this message.
+    bool starts_user_turn(std::size_t message) const {
+        return message < messages.size() && messages[message].user_turn_at == message;
+    }
+    /// The tool loop that is open at the horizon begins with this message: nothing of it has been answered to a person.
+    std::size_t open_loop_from() const {
+        if (horizon_ == 0 || starts_user_turn(horizon_)) { return horizon_; }
+        const std::size_t latest = messages[horizon_ - 1].user_turn_at;
+        return latest == none ? 0 : latest;
+    }
+
     /// The first entry of a message, or the number of entries for the end.
     std::size_t first_entry_of(std::size_t message) const {
-        return message < messages.size() ? messages[message].first_entry : all_.size();
+        if (message >= messages.size()) { return all_.size(); }
+        if (!narrowed_) { return messages[message].first_entry; }
+        const auto before = [](const Entry& entry, std::size_t number) { return entry.message < number; };
+        return static_cast<std::size_t>(
+            std::lower_bound(all_.begin(), all_.end(), message, before) - all_.begin());
+    }
+
+    /// Makes this a part of `whole`: with its messages but only some of its entries, which the caller adds, and with
+    /// the size of the body given.
+    void narrow(const Transcript& whole) {
+        clear();
+        dialect = whole.dialect;
+        source = whole.source;
+        block = whole.block;
+        model = whole.model;
+        drops_unbound_thinking = whole.drops_unbound_thinking;
+        binds_thinking = whole.binds_thinking;
+        frame_keys = whole.frame_keys;
+        narrowed_ = true;
+        sums_.push_back(whole.body_until(0));
+    }
+    bool narrowed() const { return narrowed_; }
+    /// Of a part: what is open to change, up to `count` messages of the whole, whose body has `size`.
+    void widen(const Transcript& whole, std::size_t count, const Extent& size) {
+        while (messages.size() <= count && messages.size() < whole.messages.size()) {
+            messages.push_back(whole.messages[messages.size()]);
+            messages.back().first_entry = 0;
+        }
+        narrowed_body_ = size;
+        set_horizon(count);
+    }
+    const Extent& narrowed_body() const { return narrowed_body_; }
+    /// Of a part: replaces all entries, with their parts and fields.
+    void exchange(std::vector<Entry>& entries, std::vector<Part>& new_parts, std::vector<Field>& new_fields) {
+        all_.swap(entries);
+        parts.swap(new_parts);
+        fields.swap(new_fields);
     }
 
     /// The body as it was when its history had `count` messages.
@@ -312,6 +384,27 @@ public:
         return sums_[count];
     }
     Extent body() const { return body_until(messages.size()); }
+
+    /// The same in eighths of a token, with images for what they cost.
+    std::size_t eighths_until(std::size_t count) const {
+        while (eighths_.size() <= count) {
+            std::size_t next = 0;
+            if (!eighths_.empty()) {
+                const std::size_t message = eighths_.size() - 1;
+                const Extent size = body_until(message + 1) - body_until(message);
+                next = eighths_.back() + token_eighths(size) - image_surplus(message);
+            } else {
+                next = token_eighths(body_until(0));
+            }
+            eighths_.push_back(next);
+        }
+        return eighths_[count];
+    }
+    /// What an image has more in bytes, taken for text, than it costs; nothing where it has less.
+    std::size_t image_surplus(const Part& image) const {
+        const std::size_t as_text = token_eighths(serialised(image));
+        return as_text > 8 * image_tokens ? as_text - 8 * image_tokens : 0;
+    }
 
     /// Whether that body has at least this much; looks no further than it has to.
     bool body_at_least(std::size_t count, Size wanted) const {
@@ -322,13 +415,24 @@ public:
 
     /// A result that the model has not seen at the horizon, or a call whose result it has not seen.
     bool unread(const Entry& entry) const {
-        if (entry.kind == Kind::result) { return entry.message >= unread_from_; }
+        if (entry.kind == Kind::result || entry.kind == Kind::user_text) { return entry.message >= unread_from_; }
         return entry.kind == Kind::call && (entry.peer == none || all_[entry.peer].message >= unread_from_);
     }
 
 private:
     static bool is_counted_whole(const Part& part) {
         return part.kind == Part::Kind::document || part.kind == Part::Kind::other;
+    }
+
+    std::size_t image_surplus(std::size_t message) const {
+        std::size_t sum = 0;
+        for (std::size_t i = first_entry_of(message); i < first_entry_of(message + 1); ++i) {
+            if (all_[i].images == 0) { continue; }
+            for (const Part& part : parts_of(all_[i])) {
+                if (part.kind == Part::Kind::image) { sum += image_surplus(part); }
+            }
+        }
+        return sum;
     }
 
     // sums_[n] is the body with n messages
@@ -345,10 +449,13 @@ private:
 
     std::vector<Entry> all_;
     mutable std::vector<Extent> sums_;
+    mutable std::vector<std::size_t> eighths_;
     detail::TextArena kept_;
     std::size_t horizon_ = 0;
     std::size_t visible_ = 0;
     std::size_t unread_from_ = 0;
+    bool narrowed_ = false;
+    Extent narrowed_body_{};
 };
 
 }  // namespace coppice

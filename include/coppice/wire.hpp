@@ -41,7 +41,7 @@ struct WireWorkspace {
 namespace detail {
 
 template <class... Parts>
-void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dialect dialect, Commit commit,
+void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, const Inputs& inputs, Commit commit,
                  WireWorkspace& workspace) {
     Report& report = workspace.report;
     workspace.writer.start(body);
@@ -54,7 +54,7 @@ void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dial
         if (!structure.read(body.substr(start), start, report.why)) { return; }
         const WireSource source(structure, workspace.source);
         report.repeated_keys = structure.repeated_keys();
-        prune_bodies(WireCursor(structure), pipeline, dialect, commit, workspace.planning, source, report,
+        prune_bodies(WireCursor(structure), pipeline, inputs, commit, workspace.planning, source, report,
                      [&](const Edit& edit) {
                          return workspace.writer.add(edit, workspace.planning.transcript.block);
                      });
@@ -72,11 +72,11 @@ void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, Dial
 /// Text that has been compressed or signed is not for this: prune before that.
 template <class... Parts>
 PrunedBody prune(std::string_view body, const Pipeline<Parts...>& pipeline,
-                 Dialect dialect = Dialect::detect) {
+                 const Inputs& inputs = {}) {
     PrunedBody out;
     detail::fail_open(out.report, [&] {
         WireWorkspace workspace;
-        detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
+        detail::prune_bytes(body, pipeline, inputs, detail::Commit::yes, workspace);
         out.report = std::move(workspace.report);
         if (!out.report.engaged) { return; }
         // not needed for writing, and the body is about to be in memory twice
@@ -91,9 +91,9 @@ PrunedBody prune(std::string_view body, const Pipeline<Parts...>& pipeline,
 /// otherwise lies in the workspace until its next use.
 template <class... Parts>
 std::string_view prune(std::string_view body, const Pipeline<Parts...>& pipeline, WireWorkspace& workspace,
-                       Dialect dialect = Dialect::detect) {
+                       const Inputs& inputs = {}) {
     std::string_view out = body;
-    detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
+    detail::prune_bytes(body, pipeline, inputs, detail::Commit::yes, workspace);
     detail::fail_open(workspace.report, [&] {
         if (workspace.report.engaged) { out = workspace.writer.joined(); }
     });
@@ -103,14 +103,14 @@ std::string_view prune(std::string_view body, const Pipeline<Parts...>& pipeline
 /// What this answers with would point into what is gone.
 template <std::same_as<std::string> Temporary, class... Parts>
 std::string_view prune(Temporary&&, const Pipeline<Parts...>&, WireWorkspace&,
-                       Dialect = Dialect::detect) = delete;
+                       const Inputs& = {}) = delete;
 
 /// The same without joining: pieces of `body` and of the workspace, none of them empty, for a vectored write. They are
 /// valid until the workspace is used again, and have `body.size() - report.saved_bytes` bytes in all.
 template <class... Parts>
 std::span<const std::string_view> prune_pieces(std::string_view body, const Pipeline<Parts...>& pipeline,
-                                               WireWorkspace& workspace, Dialect dialect = Dialect::detect) {
-    detail::prune_bytes(body, pipeline, dialect, detail::Commit::yes, workspace);
+                                               WireWorkspace& workspace, const Inputs& inputs = {}) {
+    detail::prune_bytes(body, pipeline, inputs, detail::Commit::yes, workspace);
     std::span<const std::string_view> out = workspace.writer.untouched();
     detail::fail_open(workspace.report, [&] {
         if (workspace.report.engaged) { out = workspace.writer.pieces(); }
@@ -120,15 +120,15 @@ std::span<const std::string_view> prune_pieces(std::string_view body, const Pipe
 
 template <std::same_as<std::string> Temporary, class... Parts>
 std::span<const std::string_view> prune_pieces(Temporary&&, const Pipeline<Parts...>&, WireWorkspace&,
-                                               Dialect = Dialect::detect) = delete;
+                                               const Inputs& = {}) = delete;
 
 /// Says what `prune` would do to a body.
 template <class... Parts>
-Report plan(std::string_view body, const Pipeline<Parts...>& pipeline, Dialect dialect = Dialect::detect) {
+Report plan(std::string_view body, const Pipeline<Parts...>& pipeline, const Inputs& inputs = {}) {
     Report report;
     detail::fail_open(report, [&] {
         WireWorkspace workspace;
-        detail::prune_bytes(body, pipeline, dialect, detail::Commit::no, workspace);
+        detail::prune_bytes(body, pipeline, inputs, detail::Commit::no, workspace);
         report = std::move(workspace.report);
     });
     return report;

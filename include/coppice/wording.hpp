@@ -26,6 +26,7 @@ struct ResultFacts {
     std::string_view first_line{};  ///< of a failed result
     std::string_view last_line{};
     std::string_view reference{};  ///< where the full content was stored
+    bool of_user = false;          ///< an image that the user sent, and no result
 };
 
 /// What a stub may say about a cleared field of a call's input.
@@ -42,9 +43,16 @@ struct PreviewFacts {
     Extent size{};
 };
 
+/// What is known of a result that loses its middle for good.
+struct CapFacts {
+    std::string_view content{};  ///< valid UTF-8
+    std::size_t head = 0;        ///< code points that stay from the beginning
+    std::size_t tail = 0;        ///< and from the end
+};
+
 /// What a wording says of a text it is shown.
 struct Recognised {
-    enum class Kind { content, stub, preview };
+    enum class Kind { content, stub, preview, capped };
     Kind kind = Kind::content;
     Extent size{};                 ///< of what a preview stands for
     std::string_view reference{};  ///< of a preview
@@ -57,10 +65,10 @@ enum class Shape { as_it_was, always_blocks };
 ///
 /// Its texts are passive statements in printable ASCII without quotes or backslashes, so that they have one
 /// spelling at any depth of JSON. `recognise` knows its own texts by their exact grammar and bounds, never by
-/// how they begin. `longest` bounds every text but previews, in bytes; a longer one is not written. What
-/// `recognise` does not know again counts as content the next time: pruning twice would prune more. A wording may
-/// have `static constexpr char opening`, the first character of every text of its own but previews: texts that begin
-/// otherwise are not even shown to it.
+/// how they begin. `longest` bounds every text but previews and capped results, in bytes; a longer one is not
+/// written. What `recognise` does not know again counts as content the next time: pruning twice would prune more. A
+/// wording may have `static constexpr char opening`, the first character of every text of its own but these two: texts
+/// that begin otherwise are not even shown to it.
 ///
 /// Exemplar
 ///
@@ -94,6 +102,13 @@ concept wording = std::copyable<W> && requires(const W& w, std::string& out, con
 template <class W>
 concept previewing_wording = wording<W> && requires(const W& w, std::string& out, const PreviewFacts& facts) {
     w.preview(out, facts);
+};
+
+/// A wording that can also write what stays of a result without its middle, as `CapOnArrival` needs. It recognises that
+/// as `capped`.
+template <class W>
+concept capping_wording = wording<W> && requires(const W& w, std::string& out, const CapFacts& facts) {
+    w.cap(out, facts);
 };
 
 namespace detail {
@@ -154,6 +169,7 @@ inline bool is_reference(std::string_view text, std::size_t limit) {
 ///     [tool result cleared: 9001 characters; read_file /src/main.c]    where the provider has no flag for the outcome
 ///     [tool input cleared: 5120 characters; content]
 ///     [image cleared: mcp__browser__screenshot http://localhost:3000]
+///     [image cleared: sent by the user]
 ///
 /// Sizes are Unicode code points.
 struct PlainWording {
@@ -205,6 +221,7 @@ struct PlainWording {
     void image(std::string& out, const ResultFacts& facts) const {
         const std::size_t before = out.size();
         out += image_open;
+        if (facts.of_user) { out += "sent by the user"; }
         append_safe(out, facts.tool, tool_limit);
         if (!facts.identity.empty()) {
             if (out.size() > before + image_open.size()) { out += ' '; }
@@ -218,29 +235,29 @@ struct PlainWording {
     void preview(std::string& out, const PreviewFacts& facts) const {
         const auto [head, middle, tail] =
             head_and_tail(facts.content, preview_head_chars, preview_tail_chars);
-        const NotableLines notable = notable_lines(middle, preview_lines_chars, preview_line_limit);
         out += head;
-        out += preview_open;
-        append_number(out, measure_plain(middle).chars);
-        out += " of ";
-        append_number(out, facts.size.chars);
-        out += " characters";
-        if (!notable.lines.empty()) {
-            out += preview_lines;
-            append_number(out, notable.lines.size());
-        }
-        out += preview_place;
-        append_safe(out, facts.reference, reference_limit);
-        out += "]\n";
-        for (const std::string_view line : notable.lines) { out.append(line).append(1, '\n'); }
-        if (!notable.lines.empty()) { out += preview_rest; }
-        out += '\n';
+        gap(out, middle, facts.size.chars, [&] {
+            out += preview_place;
+            append_safe(out, facts.reference, reference_limit);
+        });
+        out += tail;
+    }
+
+    /// The same for a result whose middle is nowhere else:
+    ///
+    ///     [middle of a tool result left out: 57000 of 60000 characters, with notable lines: 3; not stored]
+    void cap(std::string& out, const CapFacts& facts) const {
+        const auto [head, middle, tail] = head_and_tail(facts.content, facts.head, facts.tail);
+        out += head;
+        gap(out, middle, measure_plain(facts.content).chars, [&] { out += cap_place; });
         out += tail;
     }
 
     Recognised recognise(std::string_view text) const {
         if (is_stub(text)) { return {Recognised::Kind::stub, {}, {}}; }
-        return as_preview(text);
+        const Recognised found = as_preview(text);
+        const bool capped = found.kind == Recognised::Kind::content && is_capped(text);
+        return capped ? Recognised{Recognised::Kind::capped, {}, {}} : found;
     }
 
 private:
@@ -251,7 +268,28 @@ private:
     static constexpr std::string_view preview_open = "\n\n[middle of a tool result left out: ";
     static constexpr std::string_view preview_lines = ", with notable lines: ";
     static constexpr std::string_view preview_place = "; stored at ";
+    static constexpr std::string_view cap_place = "; not stored";
     static constexpr std::string_view preview_rest = "[end of these lines]\n";
+
+    // what stands between head and tail
+    template <class Place>
+    static void gap(std::string& out, std::string_view middle, std::size_t characters, Place place) {
+        const NotableLines notable = notable_lines(middle, preview_lines_chars, preview_line_limit);
+        out += preview_open;
+        append_number(out, measure_plain(middle).chars);
+        out += " of ";
+        append_number(out, characters);
+        out += " characters";
+        if (!notable.lines.empty()) {
+            out += preview_lines;
+            append_number(out, notable.lines.size());
+        }
+        place();
+        out += "]\n";
+        for (const std::string_view line : notable.lines) { out.append(line).append(1, '\n'); }
+        if (!notable.lines.empty()) { out += preview_rest; }
+        out += '\n';
+    }
 
     static void count(std::string& out, std::size_t number, std::string_view what) {
         if (number == 0) { return; }
@@ -335,6 +373,41 @@ private:
         return {Recognised::Kind::preview, ascii(characters), reference};
     }
 
+    // Head and tail have any lengths that add up to what was not left out. A head may hold lines like ours: each of
+    // these is tried, and none costs more than a look at what may stand there.
+    static bool is_capped(std::string_view text) {
+        std::size_t all = 0;
+        // brackets are rarer than line breaks
+        constexpr std::size_t breaks = 2;
+        constexpr std::string_view line = preview_open.substr(breaks);
+        for (std::size_t at = text.find(line, breaks); at != std::string_view::npos; at = text.find(line, at + 1)) {
+            const std::string_view behind = text.substr(at - breaks);
+            std::size_t left_out = 0;
+            std::size_t characters = 0;
+            const std::size_t size = size_of_gap(behind, left_out, characters);
+            if (size == 0 || left_out > characters) { continue; }
+            if (all == 0) { all = measure_plain(text).chars; }
+            if (all - measure_plain(behind.substr(0, size)).chars == characters - left_out) { return true; }
+        }
+        return false;
+    }
+
+    // Bytes of what `cap` writes between head and tail, at the front of a text; none where it is something else.
+    static std::size_t size_of_gap(std::string_view text, std::size_t& left_out, std::size_t& characters) {
+        detail::Scanner scan(text);
+        scan.literal(preview_open).number(&left_out).literal(" of ").number(&characters).literal(" characters");
+        std::size_t lines = 0;
+        const bool some_lines = scan.try_literal(preview_lines);
+        if (some_lines) { scan.number(&lines); }
+        if (!scan.literal(cap_place).literal("]\n").ok() || some_lines != (lines > 0)) { return 0; }
+        const std::string_view quoted = scan.rest().substr(0, preview_lines_chars * 4);
+        const std::size_t end_of_quoted = end_of_lines(quoted, lines);
+        if (measure_plain(quoted.substr(0, end_of_quoted)).chars > preview_lines_chars) { return 0; }
+        detail::Scanner end(scan.rest().substr(end_of_quoted));
+        if (some_lines) { end.literal(preview_rest); }
+        return end.literal("\n").ok() ? text.size() - end.rest().size() : 0;
+    }
+
     // behind so many line breaks, or the end
     static std::size_t end_of_lines(std::string_view text, std::size_t lines) {
         std::size_t at = 0;
@@ -345,7 +418,7 @@ private:
         return at;
     }
 };
-static_assert(previewing_wording<PlainWording>);
+static_assert(previewing_wording<PlainWording> && capping_wording<PlainWording>);
 
 namespace detail {
 
@@ -382,6 +455,11 @@ public:
                 static_cast<const W*>(w)->preview(out, facts);
             };
         }
+        if constexpr (capping_wording<W>) {
+            any.cap_ = [](const void* w, std::string& out, const CapFacts& facts) {
+                static_cast<const W*>(w)->cap(out, facts);
+            };
+        }
         return any;
     }
 
@@ -394,6 +472,11 @@ public:
     bool preview(std::string& out, const PreviewFacts& facts) const {
         if (preview_ == nullptr) { return false; }
         preview_(model_, out, facts);
+        return true;
+    }
+    bool cap(std::string& out, const CapFacts& facts) const {
+        if (cap_ == nullptr) { return false; }
+        cap_(model_, out, facts);
         return true;
     }
     Recognised recognise(std::string_view text) const { return recognise_(model_, text); }
@@ -413,6 +496,7 @@ private:
     void (*image_)(const void*, std::string&, const ResultFacts&) = nullptr;
     Recognised (*recognise_)(const void*, std::string_view) = nullptr;
     void (*preview_)(const void*, std::string&, const PreviewFacts&) = nullptr;
+    void (*cap_)(const void*, std::string&, const CapFacts&) = nullptr;
 };
 
 }  // namespace detail

@@ -101,8 +101,14 @@ TEST_CASE("anthropic: text and media of a user message are the user's") {
     REQUIRE(reading.size() == 3);
     for (std::size_t i = 0; i < 3; ++i) {
         CHECK(reading[i].kind == Kind::user_text);
-        CHECK(reading[i].immutable);
+        CHECK(reading[i].immutable == (i != 1));
+        CHECK(reading[i].images == (i == 1 ? 1 : 0));
     }
+    // the image is the block
+    REQUIRE(reading.transcript().parts.size() == 1);
+    CHECK(reading.transcript().parts[0].kind == coppice::Part::Kind::image);
+    CHECK(reading.transcript().parts[0].node.where == reading[1].content.where);
+    CHECK(reading[1].path.empty());
 }
 
 TEST_CASE("anthropic: system messages and unknown roles are opaque") {

@@ -88,7 +88,9 @@ Json answered(Json block) {
                      user(std::move(block)), assistant(text("done"))));
 }
 
-constexpr coppice::Pipeline clear_all{coppice::KeepRecent<0, coppice::Size{100}, 0>{}};
+// these bodies do not say which model they are for
+constexpr coppice::ThinkingBinding<coppice::Binds::never> unbound;
+constexpr coppice::Pipeline clear_all{coppice::KeepRecent<0, coppice::Size{100}, 0>{}, unbound};
 constexpr coppice::Pipeline only_duplicates{coppice::Dedup<>{}};
 constexpr coppice::Pipeline clear_images{coppice::KeepRecent<9, coppice::Size{1'000'000}, 0>{}};
 constexpr coppice::Pipeline clear_inputs{coppice::BulkyInputClear<0, coppice::Size{100}>{}};
@@ -122,9 +124,12 @@ TEST_CASE("bedrock: a conversation becomes entries in its order") {
     CHECK(reading[9].message == 2);
     CHECK(reading[9].block == 1);
     CHECK(reading.transcript().dialect == "bedrock");
-    for (const std::size_t i : std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 9, 10}) {
+    for (const std::size_t i : std::vector<std::size_t>{0, 2, 3, 4, 5, 6, 9, 10}) {
         CHECK(reading[i].immutable);
+        CHECK(reading[i].images == 0);
     }
+    CHECK_FALSE(reading[1].immutable);
+    CHECK(reading[1].images == 1);
     CHECK(reading[7].path == "/toolUse/input");
     CHECK(reading[8].path == "/toolResult/content");
 }
@@ -480,7 +485,7 @@ TEST_CASE("bedrock: escaped names and white space are read as what they mean") {
 
 TEST_CASE("bedrock: a wording that always writes arrays writes them here too") {
     const Json document = answered(result("t1", list(text(std::string(9000, 'x')))));
-    const coppice::Pipeline pipeline{coppice::KeepRecent<0, coppice::Size{100}, 0>{},
+    const coppice::Pipeline pipeline{unbound, coppice::KeepRecent<0, coppice::Size{100}, 0>{},
                                      coppice::PlainWording{.shape = coppice::Shape::always_blocks}};
     const support::Pruned done = pruned(document, pipeline);
     CHECK(done.after["messages"][2]["content"][0]["toolResult"]["content"].is_array());
@@ -496,7 +501,7 @@ TEST_CASE("bedrock: whatever stands where something else is expected nothing get
              user(result("a", list(text(big), json(Json{{"n", 1}})), "success"),
                   result("b", list(text("seen"), image(300)), "error"), cache_point()),
              assistant(text("done"))));
-    const coppice::Pipeline pipeline{coppice::KeepRecent<0, coppice::Size{100}, 0>{},
+    const coppice::Pipeline pipeline{unbound, coppice::KeepRecent<0, coppice::Size{100}, 0>{},
                                      coppice::BulkyInputClear<0, coppice::Size{100}>{}};
     CHECK(pruned(whole, pipeline).report.edits.size() == 3);
     std::size_t changed = 0;

@@ -142,7 +142,9 @@ TEST_CASE("gemini: a conversation becomes entries in its order") {
     CHECK(reading[6].message == 2);
     CHECK(reading[6].block == 1);
     CHECK(reading.transcript().dialect == "gemini");
-    for (const std::size_t i : std::vector<std::size_t>{0, 1, 2, 3, 6, 7}) { CHECK(reading[i].immutable); }
+    for (const std::size_t i : std::vector<std::size_t>{0, 2, 3, 6, 7}) { CHECK(reading[i].immutable); }
+    CHECK_FALSE(reading[1].immutable);
+    CHECK(reading[1].images == 1);
 }
 
 TEST_CASE("gemini: roles are read and a missing one is the user's") {

@@ -54,7 +54,7 @@ struct Run {
     std::string err;
 };
 
-Run coppice(const Folder& folder, const std::string& words, const std::string& environment = "") {
+Run run_coppice(const Folder& folder, const std::string& words, const std::string& environment = "") {
     const std::string command = environment + " '" COPPICE_CLI "' " + words + " >'" + folder.at("stdout") +
                                 "' 2>'" + folder.at("stderr") + "'";
     const int status = std::system(command.c_str());
@@ -120,7 +120,7 @@ TEST_CASE("program: prune from file to file, and the report's figures are those 
         for (const std::string& preset : {std::string("standard"), std::string("openswarm")}) {
             CAPTURE(route);
             CAPTURE(preset);
-            const Run run = coppice(folder, "prune --via " + route + " --preset " + preset + " --report '" +
+            const Run run = run_coppice(folder, "prune --via " + route + " --preset " + preset + " --report '" +
                                                 folder.at("report.json") + "' '" + folder.at("in.json") +
                                                 "' '" + folder.at("out.json") + "'");
             CHECK(run.exit_code == 0);
@@ -154,6 +154,7 @@ TEST_CASE("program: prune from file to file, and the report's figures are those 
                 CHECK(report["first_changed_offset"].is_null());
             }
             CHECK(report["unpaired_calls"] == 0);
+            CHECK(report["tokens_after"] < report["tokens_before"]);
             for (const Json& warning : report["warnings"]) {
                 CHECK(warning.get<std::string>().find("were cleared with their results") !=
                       std::string::npos);
@@ -167,10 +168,10 @@ TEST_CASE("program: standard input to standard output, and a second pass changes
     folder.write("in.json", session(300));
     for (const std::string& route : routes()) {
         CAPTURE(route);
-        const Run first = coppice(folder, "prune --via " + route + " <'" + folder.at("in.json") + "'");
+        const Run first = run_coppice(folder, "prune --via " + route + " <'" + folder.at("in.json") + "'");
         CHECK(first.exit_code == 0);
         folder.write("once.json", first.out);
-        const Run second = coppice(folder, "prune --via " + route + " - - <'" + folder.at("once.json") + "'");
+        const Run second = run_coppice(folder, "prune --via " + route + " - - <'" + folder.at("once.json") + "'");
         CHECK(second.exit_code == 0);
         const bool same = second.out == first.out;
         CHECK(same);
@@ -202,7 +203,7 @@ TEST_CASE(
         CAPTURE(route);
         CAPTURE(input.substr(0, 60));
         folder.write("in.json", input);
-        const Run run = coppice(folder, "prune --preset openswarm --via " + route + " --report '" +
+        const Run run = run_coppice(folder, "prune --preset openswarm --via " + route + " --report '" +
                                             folder.at("report.json") + "' '" + folder.at("in.json") + "'");
         CHECK(run.exit_code == 0);
         const bool same = run.out == input;
@@ -222,7 +223,7 @@ TEST_CASE(
         for (const std::string& input : anybody) { comes_back(input, route); }
         // without an oddity, it is pruned
         folder.write("in.json", seven_results("{}", ""));
-        CHECK(coppice(folder, "prune --preset openswarm --via " + route + " '" + folder.at("in.json") + "'")
+        CHECK(run_coppice(folder, "prune --preset openswarm --via " + route + " '" + folder.at("in.json") + "'")
                   .err.empty());
     }
     comes_back(seven_results("{\"deep\":" + nested(200'000) + "}", ""), "dom");
@@ -251,7 +252,7 @@ TEST_CASE("program: bytes that are not edited stay, whatever stands in them") {
     for (const std::string& preset : {std::string("standard"), std::string("openswarm")}) {
         CAPTURE(preset);
         const Run run =
-            coppice(folder, "prune --via wire --cadence every-request --preset " + preset + " --report '" +
+            run_coppice(folder, "prune --via wire --cadence every-request --preset " + preset + " --report '" +
                                 folder.at("report.json") + "' '" + folder.at("in.json") + "'");
         CHECK(run.exit_code == 0);
         CHECK(run.err.empty());
@@ -292,9 +293,9 @@ TEST_CASE("program: of a compact body, both routes make the same") {
          {"", "--preset openswarm", "--cadence every-request", "--cadence stepped:7 --dialect anthropic",
           "--preset openswarm --cadence stepped:50"}) {
         CAPTURE(words);
-        const Run wire = coppice(folder, "prune --via wire " + words + rest);
+        const Run wire = run_coppice(folder, "prune --via wire " + words + rest);
         Json wire_report = Json::parse(folder.read("report.json"));
-        const Run dom = coppice(folder, "prune --via dom " + words + rest);
+        const Run dom = run_coppice(folder, "prune --via dom " + words + rest);
         const Json dom_report = Json::parse(folder.read("report.json"));
         const bool same = wire.out == dom.out;
         CHECK(same);
@@ -302,12 +303,12 @@ TEST_CASE("program: of a compact body, both routes make the same") {
         const bool same_report = wire_report == dom_report;
         CHECK(same_report);
         const std::string explain = " " + words + " '" + folder.at("in.json") + "'";
-        const Run wire_table = coppice(folder, "explain --via wire" + explain);
-        const bool same_tables = wire_table.out == coppice(folder, "explain --via dom" + explain).out;
+        const Run wire_table = run_coppice(folder, "explain --via wire" + explain);
+        const bool same_tables = wire_table.out == run_coppice(folder, "explain --via dom" + explain).out;
         CHECK(same_tables);
         CHECK(wire_table.out.find(std::to_string(wire.out.size()) + " of ") != std::string::npos);
         // bytes are the default
-        const bool default_route = coppice(folder, "prune " + words + rest).out == wire.out;
+        const bool default_route = run_coppice(folder, "prune " + words + rest).out == wire.out;
         CHECK(default_route);
         CHECK(Json::parse(folder.read("report.json"))["first_changed_offset"].is_number());
     }
@@ -320,7 +321,7 @@ TEST_CASE("program: white space and byte order mark around the body stay") {
     folder.write("in.json", "\xEF\xBB\xBF \n" + session(300) + "\r\n\n");
     for (const std::string& route : routes()) {
         CAPTURE(route);
-        const Run run = coppice(folder, "prune --via " + route + " '" + folder.at("in.json") + "'");
+        const Run run = run_coppice(folder, "prune --via " + route + " '" + folder.at("in.json") + "'");
         CHECK(run.exit_code == 0);
         CHECK(run.err.empty());
         CHECK(run.out.substr(0, 6) == "\xEF\xBB\xBF \n{");
@@ -339,14 +340,14 @@ TEST_CASE("program: every dialect is told from the body, or by its name") {
         folder.write("in.json", render(dialect, body).dump());
         for (const std::string& route : routes()) {
             const std::string words = "prune --via " + route + " --report '" + folder.at("report.json") + "'";
-            const Run found = coppice(folder, words + in);
+            const Run found = run_coppice(folder, words + in);
             CHECK(found.exit_code == 0);
             const Json report = Json::parse(folder.read("report.json"));
             CHECK(report["engaged"] == true);
             const std::string named = report["dialect"].get<std::string>();
-            const bool same = coppice(folder, words + " --dialect " + named + in).out == found.out;
+            const bool same = run_coppice(folder, words + " --dialect " + named + in).out == found.out;
             CHECK(same);
-            CHECK(coppice(folder, words + " --dialect gemini" + in).out.empty() == false);
+            CHECK(run_coppice(folder, words + " --dialect gemini" + in).out.empty() == false);
         }
     }
 }
@@ -383,11 +384,11 @@ TEST_CASE("program: a session log is explained by the lines it has, and comes ba
     }
     folder.write("in.jsonl", log);
     const std::string in = " '" + folder.at("in.jsonl") + "'";
-    const Run explained = coppice(folder, "explain --cadence every-request" + in);
+    const Run explained = run_coppice(folder, "explain --cadence every-request" + in);
     CHECK(explained.exit_code == 0);
     CHECK(explained.out.find("\n        2  keep_recent       Read ") != std::string::npos);
     CHECK(explained.out.find("toolu_0.c]") != std::string::npos);
-    const Run pruned = coppice(folder, "prune --cadence every-request" + in);
+    const Run pruned = run_coppice(folder, "prune --cadence every-request" + in);
     CHECK(pruned.exit_code == 0);
     const bool same = pruned.out == log;
     CHECK(same);
@@ -404,7 +405,23 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
         "prune --preset nonesuch" + in,
         "prune --cadence stepped:0" + in,
         "prune --cadence stepped:x" + in,
+        "prune --cadence stepped" + in,
+        "prune --cadence every-request:2" + in,
+        "prune --cadence min-reclaim" + in,
+        "prune --cadence min-reclaim:0" + in,
+        "prune --cadence min-reclaim:99999999999999999999" + in,
+        "prune --cadence watermark" + in,
+        "prune --cadence watermark:100" + in,
+        "prune --cadence watermark:100:" + in,
+        "prune --cadence watermark:100:100" + in,
+        "prune --cadence watermark:100:200" + in,
+        "prune --cadence watermark:100:50:25" + in,
+        "prune --cadence ski-rental:" + in,
+        "prune --cadence ski-rental:gold" + in,
         "prune --cadence sometimes" + in,
+        "prune --ledger",
+        "prune --ledger=" + in,
+        "prune --ledger - <'" + folder.at("in.json") + "'",
         "prune --dialect klingon" + in,
         "prune --via pigeon" + in,
         "prune --via",
@@ -421,7 +438,7 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
     };
     for (const std::string& words : wrong) {
         CAPTURE(words);
-        const Run run = coppice(folder, words);
+        const Run run = run_coppice(folder, words);
         CHECK(run.exit_code == 2);
         CHECK(run.out.empty());
         CHECK(run.err.find("usage:") != std::string::npos);
@@ -429,13 +446,14 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
     for (const std::string& route : routes()) {
         CAPTURE(route);
         const std::string prune = "prune --via " + route + " ";
-        CHECK(coppice(folder, prune + "/nonexistent/in.json").exit_code == 1);
-        CHECK(coppice(folder, prune + "/").exit_code == 1);
-        CHECK(coppice(folder, prune + in + " /nonexistent/out.json").exit_code == 1);
-        CHECK(coppice(folder, prune + "--report /nonexistent/report.json" + in).exit_code == 1);
+        CHECK(run_coppice(folder, prune + "/nonexistent/in.json").exit_code == 1);
+        CHECK(run_coppice(folder, prune + "/").exit_code == 1);
+        CHECK(run_coppice(folder, prune + in + " /nonexistent/out.json").exit_code == 1);
+        CHECK(run_coppice(folder, prune + "--report /nonexistent/report.json" + in).exit_code == 1);
+        CHECK(run_coppice(folder, prune + "--ledger /nonexistent/ledger.json" + in).exit_code == 1);
     }
-    CHECK(coppice(folder, "--help").exit_code == 0);
-    CHECK(coppice(folder, "--version").out == "coppice " COPPICE_VERSION "\n");
+    CHECK(run_coppice(folder, "--help").exit_code == 0);
+    CHECK(run_coppice(folder, "--version").out == "coppice " COPPICE_VERSION "\n");
 }
 
 TEST_CASE("program: a body that a DOM would write longer than it was comes back from there as it was") {
@@ -448,7 +466,7 @@ TEST_CASE("program: a body that a DOM would write longer than it was comes back 
     folder.write("in.json", text);
     for (const std::string& route : routes()) {
         CAPTURE(route);
-        const Run run = coppice(folder, "prune --via " + route + " --report '" + folder.at("report.json") +
+        const Run run = run_coppice(folder, "prune --via " + route + " --report '" + folder.at("report.json") +
                                             "' '" + folder.at("in.json") + "'");
         CHECK(run.exit_code == 0);
         const bool same = run.out == text;
@@ -463,11 +481,11 @@ TEST_CASE("program: a report never lands on the body") {
     folder.write("in.json", body);
     const std::string in = " '" + folder.at("in.json") + "'";
     folder.write("out.json", "kept");
-    CHECK(coppice(folder,
+    CHECK(run_coppice(folder,
                   "prune --report '" + folder.at("out.json") + "'" + in + " '" + folder.at("out.json") + "'")
               .exit_code == 2);
     CHECK(folder.read("out.json") == "kept");
-    CHECK(coppice(folder, "prune --report" + in + in).exit_code == 2);
+    CHECK(run_coppice(folder, "prune --report" + in + in).exit_code == 2);
     const bool same = folder.read("in.json") == body;
     CHECK(same);
 }
@@ -479,10 +497,10 @@ TEST_CASE("program: a file may be pruned in place, and a closed stderr does not 
         CAPTURE(route);
         folder.write("in.json", session(300));
         const std::string prune = "prune --via " + route;
-        const Run expected = coppice(folder, prune + in);
-        CHECK(coppice(folder, prune + in + " 2>&-").exit_code == 0);
-        CHECK(coppice(folder, prune + in + " /dev/full").exit_code == 1);
-        CHECK(coppice(folder, prune + in + in).exit_code == 0);
+        const Run expected = run_coppice(folder, prune + in);
+        CHECK(run_coppice(folder, prune + in + " 2>&-").exit_code == 0);
+        CHECK(run_coppice(folder, prune + in + " /dev/full").exit_code == 1);
+        CHECK(run_coppice(folder, prune + in + in).exit_code == 0);
         const bool same = folder.read("in.json") == expected.out;
         CHECK(same);
     }
@@ -496,7 +514,7 @@ TEST_CASE("program: a cadence on the command line replaces the preset's own") {
     for (const std::string& route : routes()) {
         CAPTURE(route);
         const auto horizon = [&](const std::string& words) {
-            CHECK(coppice(folder, "prune --via " + route + " " + words + rest).exit_code == 0);
+            CHECK(run_coppice(folder, "prune --via " + route + " " + words + rest).exit_code == 0);
             return Json::parse(folder.read("report.json"))["horizon"].get<std::size_t>();
         };
         const std::size_t messages = Json::parse(folder.read("in.json"))["messages"].size();
@@ -504,7 +522,73 @@ TEST_CASE("program: a cadence on the command line replaces the preset's own") {
         CHECK(horizon("--preset=openswarm") == messages);
         CHECK(horizon("--preset openswarm --cadence stepped:50") < messages);
         CHECK(horizon("--cadence=stepped:100000") == 0);
+        CHECK(horizon("--cadence min-reclaim:1") > horizon("--cadence min-reclaim:20000"));
+        CHECK(horizon("--cadence min-reclaim:100000000") == 0);
+        CHECK(horizon("--cadence watermark:50000:20000") > 0);
+        CHECK(horizon("--cadence watermark:100000000:1") == 0);
+        // the standard preset's own, by its name
+        CHECK(horizon("--cadence ski-rental") == horizon(""));
+        CHECK(horizon("--cadence ski-rental:anthropic") == horizon(""));
+        CHECK(horizon("--cadence ski-rental:no-cache") > horizon(""));
     }
+}
+
+TEST_CASE("program: a cadence on the command line begins at the size at which the preset's own does") {
+    const Folder folder;
+    folder.write("in.json", session(60));
+    CHECK(fs::file_size(folder.at("in.json")) > 40'000);
+    CHECK(fs::file_size(folder.at("in.json")) < 300'000);
+    const std::string in = " '" + folder.at("in.json") + "'";
+    for (const std::string& route : routes()) {
+        for (const std::string cadence : {"every-request", "min-reclaim:1", "ski-rental:no-cache"}) {
+            CAPTURE(route);
+            CAPTURE(cadence);
+            const std::string words = "prune --via " + route + " --cadence " + cadence;
+            CHECK(run_coppice(folder, words + in).err.empty());
+            CHECK(run_coppice(folder, words + " --preset openswarm" + in).err.find("unchanged") != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("program: a ledger tells when the cache was gone, and one that cannot be read is exit code 2") {
+    const Folder folder;
+    folder.write("in.json", session(300));
+    const std::size_t messages = Json::parse(folder.read("in.json"))["messages"].size();
+    const std::string in = " '" + folder.at("in.json") + "'";
+    const std::string ledger = " --ledger '" + folder.at("ledger.json") + "'";
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const std::string prune = "prune --via " + route + " --report '" + folder.at("report.json") + "'";
+        const auto horizon = [&](const std::string& words) {
+            CHECK(run_coppice(folder, prune + words + in).exit_code == 0);
+            return Json::parse(folder.read("report.json"))["horizon"].get<std::size_t>();
+        };
+        const std::size_t without = horizon("");
+        CHECK(without < messages);
+        folder.write("ledger.json", R"({"notes":[{"messages":)" + std::to_string(messages) + R"(,"cold":true}]})");
+        CHECK(horizon(ledger) == messages);
+        folder.write("ledger.json", R"({"notes":[{"messages":1,"billed":3000,"limit":1000000000}]})");
+        CHECK(horizon(ledger) <= messages);
+        folder.write("ledger.json", R"({"notes":[]})");
+        CHECK(horizon(ledger) == without);
+    }
+    const std::string malformed[] = {
+        "", "not json", "[]", "{}", "null", R"({"notes":{}})", R"({"notes":[{}]})", R"({"notes":[7]})",
+        R"({"notes":[{"messages":-1}]})", R"({"notes":[{"messages":1.5}]})",
+        R"({"notes":[{"messages":1,"cold":"yes"}]})", R"({"notes":[{"messages":1,"warm":true}]})",
+        R"({"notes":[],"more":1})", "\xFF\xFE",
+    };
+    for (const std::string& text : malformed) {
+        CAPTURE(text);
+        folder.write("ledger.json", text);
+        for (const char* command : {"prune", "explain"}) {
+            const Run run = run_coppice(folder, command + ledger + in);
+            CHECK(run.exit_code == 2);
+            CHECK(run.out.empty());
+            CHECK(run.err.find("--ledger") != std::string::npos);
+        }
+    }
+    CHECK(run_coppice(folder, "recap" + ledger + in).exit_code == 2);
 }
 
 TEST_CASE("program: the switches of an OpenSwarm host hold for its preset alone") {
@@ -515,13 +599,13 @@ TEST_CASE("program: the switches of an OpenSwarm host hold for its preset alone"
     for (const std::string& route : routes()) {
         CAPTURE(route);
         const std::string prune = "prune --via " + route;
-        const Run off = coppice(folder, prune + " --preset openswarm" + in, "OSW_HISTORY_PRUNE=Off");
+        const Run off = run_coppice(folder, prune + " --preset openswarm" + in, "OSW_HISTORY_PRUNE=Off");
         CHECK(off.exit_code == 0);
         const bool same = off.out == body;
         CHECK(same);
         CHECK(off.err.find("OSW_HISTORY_PRUNE") != std::string::npos);
-        CHECK(coppice(folder, prune + in, "OSW_HISTORY_PRUNE=off").err.empty());
-        const Run debug = coppice(folder, prune + " --preset openswarm" + in, "OSW_HISTORY_PRUNE_DEBUG=1");
+        CHECK(run_coppice(folder, prune + in, "OSW_HISTORY_PRUNE=off").err.empty());
+        const Run debug = run_coppice(folder, prune + " --preset openswarm" + in, "OSW_HISTORY_PRUNE_DEBUG=1");
         CHECK(debug.err.substr(0, 16) == "[history-prune] ");
     }
 }
@@ -538,7 +622,7 @@ TEST_CASE("program: a recap with OpenSwarm's texts is exactly the original's") {
         const std::string cutoff = item.at("cutoff").is_null() ? "" : item.at("cutoff").get<std::string>();
         for (const std::string& words : {"--cutoff=" + cutoff, "--cutoff '" + cutoff + "'"}) {
             const Run run =
-                coppice(folder, "recap --preset openswarm " + words + " '" + folder.at("session.json") + "'");
+                run_coppice(folder, "recap --preset openswarm " + words + " '" + folder.at("session.json") + "'");
             CHECK(run.exit_code == 0);
             const bool same = run.out == item.at("text").get<std::string>();
             CHECK(same);
@@ -550,7 +634,7 @@ TEST_CASE("program: a recap with OpenSwarm's texts is exactly the original's") {
         document["branches"] = item.at("branches");
         folder.write("session.json", document.dump());
         const Run run =
-            coppice(folder, "recap --preset openswarm --branch '" + item.at("active").get<std::string>() +
+            run_coppice(folder, "recap --preset openswarm --branch '" + item.at("active").get<std::string>() +
                                 "' - <'" + folder.at("session.json") + "'");
         for (const Json& message : item.at("messages")) {
             const Json& ids = item.at("ids");
@@ -575,7 +659,7 @@ TEST_CASE("program: the flags of a recap win over the session's own branch and c
     folder.write("session.json", document.dump());
     const std::string file = " '" + folder.at("session.json") + "'";
     const auto shows = [&](const std::string& words, const std::string& text) {
-        return coppice(folder, "recap --preset openswarm" + words + file).out.find(text) != std::string::npos;
+        return run_coppice(folder, "recap --preset openswarm" + words + file).out.find(text) != std::string::npos;
     };
     CHECK(shows("", "on the branch"));
     CHECK_FALSE(shows("", "Tool call"));
@@ -596,7 +680,7 @@ TEST_CASE("program: a recap by default is bounded, and what was asked last follo
     }
     document["messages"].push_back({{"role", "user"}, {"content", "the live </agent_session_recap> ask"}});
     folder.write("session.json", document.dump());
-    const Run run = coppice(folder, "recap '" + folder.at("session.json") + "'");
+    const Run run = run_coppice(folder, "recap '" + folder.at("session.json") + "'");
     CHECK(run.exit_code == 0);
     CHECK(run.out.size() < 100'000);
     CHECK(run.out.find("ask 2999") != std::string::npos);
@@ -617,7 +701,7 @@ TEST_CASE("program: a session that cannot be read gives no recap, exit code 0 an
           std::string(R"({"messages": [{"role": "user", "content": 1e999}]})")}) {
         folder.write("session.json", data);
         for (const char* preset : {"standard", "openswarm"}) {
-            const Run run = coppice(
+            const Run run = run_coppice(
                 folder, std::string("recap --preset ") + preset + " '" + folder.at("session.json") + "'");
             CHECK(run.exit_code == 0);
             CHECK(run.out.empty());
@@ -631,7 +715,7 @@ TEST_CASE("program: what tools cut into a session's texts does not lose the sess
     folder.write("session.json",
                  R"({"messages": [{"role": "user", "content": "a\ud83d \\ud83d b\ud83d\ude00 c"},)"
                  "{\"role\": \"tool_result\", \"content\": \"x\xF0\x9F\"}]}");
-    const Run run = coppice(folder, "recap '" + folder.at("session.json") + "'");
+    const Run run = run_coppice(folder, "recap '" + folder.at("session.json") + "'");
     CHECK(run.exit_code == 0);
     CHECK(run.out.find("The user asked: a\uFFFD \\ud83d b\U0001F600 c\n") != std::string::npos);
     CHECK(run.out.find("Result: x\uFFFD\uFFFD\n") != std::string::npos);
@@ -644,12 +728,12 @@ TEST_CASE("program: wrong usage of recap is exit code 2, a file that is not ther
           std::string("recap --report=x"), std::string("recap --preset hermes"),
           std::string("recap --cutoff"), std::string("recap --what"), std::string("recap a b"),
           std::string("prune --cutoff x"), std::string("explain --branch=x")}) {
-        const Run run = coppice(folder, words + " </dev/null");
+        const Run run = run_coppice(folder, words + " </dev/null");
         CHECK(run.exit_code == 2);
         CHECK(run.out.empty());
         CHECK(run.err.find("coppice: ") == 0);
     }
-    CHECK(coppice(folder, "recap '" + folder.at("nothing") + "'").exit_code == 1);
+    CHECK(run_coppice(folder, "recap '" + folder.at("nothing") + "'").exit_code == 1);
 }
 
 TEST_CASE("program: explain prints a table and never the body") {
@@ -658,12 +742,12 @@ TEST_CASE("program: explain prints a table and never the body") {
         CAPTURE(route);
         const std::string words = "explain --via " + route + " '" + folder.at("in.json") + "'";
         folder.write("in.json", session(300));
-        const Run run = coppice(folder, words);
+        const Run run = run_coppice(folder, words);
         CHECK(run.exit_code == 0);
         CHECK(run.out.find("keep_recent") != std::string::npos);
         CHECK(run.out.find(" left, read as anthropic\n") != std::string::npos);
         folder.write("in.json", "{}");
-        CHECK(coppice(folder, words).out.find("nothing would change") != std::string::npos);
+        CHECK(run_coppice(folder, words).out.find("nothing would change") != std::string::npos);
     }
 }
 

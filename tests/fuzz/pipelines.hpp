@@ -66,7 +66,7 @@ struct WhenItPays {
     struct State {};
     bool moves(State&, const coppice::Request& request) const {
         const coppice::Reclaim reclaim = request.reclaim();
-        return 2 * reclaim.removed.utf16 > reclaim.rewritten.utf16;
+        return 2 * reclaim.removed > reclaim.rewritten;
     }
 };
 
@@ -78,10 +78,11 @@ void with_pipeline(std::size_t n, Visit visit) {
     using TinyBytes = Pipeline<SmallAging<0, Size{8}, Size{40}>, Dedup<Size{8}>, KeepRecent<0, Size{40}, 0>,
                                BulkyInputClear<0, Size{16}>, Ceiling<Size{300}, 1, Size{40}, Size{8}>>;
     using Tersely = Pipeline<SmallAging<0, Size{8}, Size{40}>, Dedup<Size{8}>, KeepRecent<0, Size{40}, 0>,
-                             BulkyInputClear<0, Size{16}>, Ceiling<Size{300}, 1, Size{40}, Size{8}>, Terse>;
+                             BulkyInputClear<0, Size{16}>, StaleReasoning<1>, Ceiling<Size{300}, 1, Size{40}, Size{8}>,
+                             Terse>;
     using Utf16 = Pipeline<Stepped<2, utf16(250)>, Dedup<utf16(10), SameCall::ignored>,
                            SmallAging<1, utf16(10), utf16(60)>, KeepRecent<1, utf16(60), 1>,
-                           BulkyInputClear<1, utf16(20)>, Terse>;
+                           BulkyInputClear<1, utf16(20)>, StaleReasoning<2>, Terse>;
     using Chars = Pipeline<EveryRequest<chars(200)>, Dedup<chars(1), SameCall::ignored, false>,
                            KeepRecent<1, chars(20), share_window, true>, BulkyInputClear<1, chars(8), true>,
                            Ceiling<chars(400), 2, chars(30), chars(8), true>, Terse>;

@@ -80,6 +80,27 @@ public:
         return {};
     }
 
+    /// The content of the model's message that an edit took a block out of.
+    std::size_t blocks_of(const coppice::EditRecord& edit) const {
+        std::size_t at = request_of(edit.request);
+        if (is(at, Type::object)) {
+            require(!json_.repeats_keys(at), "no edit in a request that repeats a key");
+            at = member(json_, at, "messages");
+        }
+        const std::size_t message = element(at, edit.message);
+        require(is(message, Type::object) && word(message, "role") == "assistant", "a message of the model");
+        require(!json_.repeats_keys(message), "no edit in a message that repeats a key");
+        const std::size_t blocks = member(json_, message, "content");
+        require(is(blocks, Type::array), "a list of blocks");
+        return blocks;
+    }
+
+    bool is_reasoning(std::size_t block) const {
+        if (!is(block, Type::object) || json_.repeats_keys(block)) { return false; }
+        const std::string type = word(block, "type");
+        return type == "thinking" || type == "redacted_thinking" || member(json_, block, "reasoningContent") != nowhere;
+    }
+
 private:
     using Tail = Route::Tail;
     using Dialect = coppice::Dialect;

@@ -178,15 +178,53 @@ inline void require_true_duplicate(const JsonText& before, const JsonText& after
     require(found, "a duplicate has the same texts as a later result");
 }
 
+inline bool is_drop(const coppice::EditRecord& edit) { return edit.path.empty() && edit.bytes_after == 0; }
+
+/// A block of reasoning that left its message, with the comma behind it where all before it went, too, and otherwise
+/// with the one before it.
+inline Span dropped_span(std::string_view in, const JsonText& before, const coppice::EditRecord& edit, bool leads) {
+    const Places places(before);
+    const std::size_t blocks = places.blocks_of(edit);
+    const std::size_t block = before.element(blocks, edit.block);
+    require(block != nowhere && places.is_reasoning(block), "reasoning is dropped");
+    require(edit.replacement.empty(), "nothing is said instead");
+    const Span own = before.values()[block].span;
+    if (!leads) {
+        const std::size_t left = before.element(blocks, edit.block - 1);
+        return {in.find(',', before.values()[left].span.end), own.end};
+    }
+    const std::size_t right = before.element(blocks, edit.block + 1);
+    require(right != nowhere, "something is left");
+    return {own.begin, before.values()[right].span.begin};
+}
+
 /// Edits stand where the report says, have the sizes it says, say what it says, and all other bytes are as they were.
 inline void require_only_edits(std::string_view in, const JsonText& before, std::string_view out,
                                const JsonText& after, const coppice::Report& report, bool one_dialect) {
     std::size_t in_end = 0;
     std::size_t out_end = 0;
     std::size_t saved = 0;
+    std::size_t dropped = 0;  // of this message
+    const coppice::EditRecord* last = nullptr;
     for (const coppice::EditRecord& edit : report.edits) {
+        if (last == nullptr || last->request != edit.request || last->message != edit.message) { dropped = 0; }
+        last = &edit;
+        if (is_drop(edit)) {
+            const Span old = dropped_span(in, before, edit, dropped == edit.block);
+            ++dropped;
+            require(old.begin >= in_end, "edits in the order of the body");
+            const std::size_t gap = old.begin - in_end;
+            require(in.substr(in_end, gap) == out.substr(out_end, gap), "the bytes between edits");
+            require(old.size() == edit.bytes_before, "bytes_before");
+            saved += edit.bytes_before;
+            in_end = old.end;
+            out_end += gap;
+            continue;
+        }
+        coppice::EditRecord moved = edit;
+        moved.block -= dropped;
         const Place old = Places(before).find(edit);
-        const Place now = Places(after).find(edit);
+        const Place now = Places(after).find(moved);
         require(old && now && old.route == now.route, "an edit's place exists in both bodies");
         require(!one_dialect || name_of(old.route->dialect) == report.dialect, "a place of the dialect");
         require(old.span.begin >= in_end && now.span.begin >= out_end, "edits in the order of the body");

@@ -42,6 +42,8 @@ TEST_CASE("blank_text: allows text with something to see in it") {
     CHECK_FALSE(allows(""));
     CHECK_FALSE(allows(" "));
     CHECK_FALSE(allows(" \t\r\n\f\v"));
+    // nothing is written there
+    CHECK(coppice::BlankText{}.allows(transcript, {.entry = 0, .fate = coppice::Fate::drop}));
 }
 
 TEST_CASE("blank_text: a wording that writes nothing changes nothing") {

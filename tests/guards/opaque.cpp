@@ -34,12 +34,12 @@ struct ClearAnything {
 
 TEST_CASE("opaque: allows calls and results that are not immutable") {
     coppice::Transcript transcript;
-    const auto allows = [&](coppice::Kind kind, bool immutable) {
+    const auto allows = [&](coppice::Kind kind, bool immutable, coppice::Fate fate = coppice::Fate::stub) {
         transcript.clear();
         coppice::Entry& entry = transcript.add();
         entry.kind = kind;
         entry.immutable = immutable;
-        return coppice::Opaque{}.allows(transcript, {.entry = 0, .fate = coppice::Fate::stub, .text = "x"});
+        return coppice::Opaque{}.allows(transcript, {.entry = 0, .fate = fate, .text = "x"});
     };
     CHECK(allows(coppice::Kind::call, false));
     CHECK(allows(coppice::Kind::result, false));
@@ -47,8 +47,46 @@ TEST_CASE("opaque: allows calls and results that are not immutable") {
     CHECK_FALSE(allows(coppice::Kind::result, true));
     CHECK_FALSE(allows(coppice::Kind::reasoning, false));
     CHECK_FALSE(allows(coppice::Kind::user_text, false));
+    CHECK(allows(coppice::Kind::user_text, false, coppice::Fate::elide));
+    CHECK_FALSE(allows(coppice::Kind::user_text, true, coppice::Fate::elide));
+    CHECK_FALSE(allows(coppice::Kind::assistant_text, false, coppice::Fate::elide));
     CHECK_FALSE(allows(coppice::Kind::assistant_text, false));
     CHECK_FALSE(allows(coppice::Kind::opaque, false));
+}
+
+TEST_CASE("opaque: reasoning that may leave does so where the tool loop is over") {
+    coppice::Transcript transcript;
+    // a person speaks in the first and the third of four messages, the model in the others
+    for (const std::size_t turn : {0U, 0U, 2U, 2U}) {
+        const bool user = transcript.messages.size() % 2 == 0;
+        transcript.messages.push_back({user ? coppice::Role::user : coppice::Role::assistant, transcript.all().size(),
+                                       {}, {}, turn});
+        coppice::Entry& entry = transcript.add();
+        entry.kind = user ? coppice::Kind::user_text : coppice::Kind::reasoning;
+        entry.message = transcript.messages.size() - 1;
+        entry.removable = !user;
+        entry.immutable = true;
+    }
+    const auto allows = [&](std::size_t entry, std::size_t horizon) {
+        transcript.set_horizon(horizon);
+        return coppice::Opaque{}.allows(transcript, {.entry = entry, .fate = coppice::Fate::drop});
+    };
+    CHECK(allows(1, 4));
+    CHECK(allows(1, 3));
+    CHECK(allows(1, 2));  // a person begins to speak right behind it
+    CHECK_FALSE(allows(1, 1));
+    CHECK_FALSE(allows(1, 0));
+    CHECK_FALSE(allows(3, 4));
+    CHECK_FALSE(allows(0, 4));
+    transcript.all()[1].removable = false;
+    CHECK_FALSE(allows(1, 4));
+    transcript.all()[1].removable = true;
+    for (const coppice::Kind kind : {coppice::Kind::call, coppice::Kind::result, coppice::Kind::assistant_text,
+                                     coppice::Kind::opaque}) {
+        transcript.all()[1].kind = kind;
+        transcript.all()[1].immutable = false;
+        CHECK_FALSE(allows(1, 4));
+    }
 }
 
 TEST_CASE("opaque: thinking and server tools and unknown blocks stay whatever a policy asks") {

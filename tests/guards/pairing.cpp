@@ -38,6 +38,26 @@ TEST_CASE("pairing: allows an entry with a peer and nothing else") {
     CHECK_FALSE(allows(4));
 }
 
+TEST_CASE("pairing: reasoning has no other half") {
+    coppice::Transcript transcript;
+    transcript.add().kind = coppice::Kind::reasoning;
+    transcript.add().kind = coppice::Kind::assistant_text;
+    CHECK(coppice::Pairing{}.allows(transcript, {.entry = 0, .fate = coppice::Fate::drop}));
+    CHECK_FALSE(coppice::Pairing{}.allows(transcript, {.entry = 1, .fate = coppice::Fate::drop}));
+}
+
+TEST_CASE("pairing: an image of the user's has no peer and needs none") {
+    coppice::Transcript transcript;
+    transcript.add().kind = coppice::Kind::user_text;
+    const auto allows = [&](coppice::Fate fate) {
+        return coppice::Pairing{}.allows(transcript, {.entry = 0, .fate = fate, .text = "x"});
+    };
+    CHECK(allows(coppice::Fate::elide));
+    CHECK_FALSE(allows(coppice::Fate::stub));
+    transcript.all()[0].kind = coppice::Kind::result;
+    CHECK_FALSE(allows(coppice::Fate::elide));
+}
+
 TEST_CASE("pairing: the input of an unanswered call and a result without its call stay") {
     const Ordered document =
         body(list(user("start"), call("a", "Write", written()), user("never mind"), assistant("fine"),

@@ -38,6 +38,9 @@ TEST_CASE("unread: allows what the model has read") {
     CHECK_FALSE(allows(4, coppice::Fate::stub));
     CHECK_FALSE(allows(4, coppice::Fate::elide));
     CHECK(allows(4, coppice::Fate::spill));
+    CHECK(allows(4, coppice::Fate::cap));
+    CHECK(allows(0, coppice::Fate::elide));
+    CHECK_FALSE(allows(5, coppice::Fate::elide));
     CHECK(allows(4, coppice::Fate::stub, true));
 }
 

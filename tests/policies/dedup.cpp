@@ -56,7 +56,8 @@ struct Wordy : coppice::PlainWording {
 
 struct CollapseThenClear {
     static constexpr std::string_view name = "collapse_then_clear";
-    void apply(const coppice::Transcript&, coppice::Plan& plan) const {
+    void apply(const coppice::Transcript& transcript, coppice::Plan& plan) const {
+        if (transcript.horizon() < transcript.messages.size()) { return; }
         CHECK(plan.collapse(2, 4, name));
         CHECK(plan.clear(4, name));
     }

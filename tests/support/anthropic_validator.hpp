@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include "dropped_blocks.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -41,9 +43,12 @@ struct AllowedChanges {
     bool input_strings = true;            ///< strings inside tool_use.input may be replaced
     bool unread_results = false;          ///< results after the last assistant message may be replaced
     bool edits_after_compaction = false;  ///< turns after a compaction block may be edited at all
-    bool user_media = false;              ///< image and document blocks of the user may become a text block
+    bool user_images = false;             ///< image blocks of the user that were read may become a text block each
     bool thinking_removal =
         false;  ///< thinking may go: a prefix, a suffix, all, or between edit and user turn
+    bool stale_thinking_removal = false;  ///< the same, of turns that are over, and of each all or none
+
+    bool any_removal() const { return thinking_removal || stale_thinking_removal; }
 };
 
 namespace detail {
@@ -772,11 +777,29 @@ inline bool is_allowed_removal(const Json& in, const Json& out) {
     return false;
 }
 
+inline dropped_blocks::Shape shape() { return {is_thinking, is_real_user_message, same}; }
+
+/// Of the turn that may still go on all thinking is there as it was (A-Δ3), and of each older one all or none.
+inline void compare_thinking_of_turns(const Json::array_t& before, const Json::array_t& after, Findings& findings) {
+    const dropped_blocks::BrokenTurns broken = dropped_blocks::broken_turns(before, after, shape());
+    for (const std::size_t start : broken.older) {
+        report(findings, "A-Δ1", at("messages", start) + " (turn)");
+    }
+    for (const std::size_t start : broken.latest) {
+        report(findings, "A-Δ3", at("messages", start) + " (turn)");
+    }
+}
+
 inline void compare_thinking(const Json& in, const Json& out, const AllowedChanges& allowed,
                              Findings& findings) {
-    if (allowed.thinking_removal) {
-        if (!is_allowed_removal(in, out)) {
+    if (allowed.any_removal()) {
+        const bool explained = allowed.stale_thinking_removal &&
+                               dropped_blocks::is_explained(*messages_of(in), *messages_of(out), shape());
+        if (!explained && !is_allowed_removal(in, out)) {
             report(findings, "A-Δ1", "messages");
+        }
+        if (allowed.stale_thinking_removal) {
+            compare_thinking_of_turns(*messages_of(in), *messages_of(out), findings);
         }
         return;
     }
@@ -1160,13 +1183,22 @@ inline void compare_call(const Json& before, const Json& after, std::size_t mess
     }
 }
 
-inline void compare_block(const Json& before, const Json& after, std::size_t message, const std::string& path,
-                          const Surroundings& around, const AllowedChanges& allowed, Findings& findings) {
-    const bool became_text = allowed.user_media && type_of(after) == "text" &&
-                             (type_of(before) == "image" || type_of(before) == "document");
-    if (became_text) {
+/// An image of the user's in a place where a text block may stand instead.
+inline bool is_open_image(const Json& block, bool of_user, std::size_t message, const Surroundings& around,
+                          const AllowedChanges& allowed) {
+    return allowed.user_images && of_user && type_of(block) == "image" && message < around.last_assistant &&
+           !around.answers_program[message] &&
+           (allowed.edits_after_compaction || !around.is_after_compaction(message));
+}
+
+inline void compare_block(const Json& before, const Json& after, std::size_t message, bool of_user,
+                          const std::string& path, const Surroundings& around, const AllowedChanges& allowed,
+                          Findings& findings) {
+    if (type_of(after) == "text" && is_open_image(before, of_user, message, around, allowed)) {
         compare_marks(before, after, path, findings);
-        if (is_blank(text_at(after, "text")) || dumped_size(after) > dumped_size(before)) {
+        const std::size_t members = find(after, "cache_control") == nullptr ? 2 : 3;
+        if (after.size() != members || is_blank(text_at(after, "text")) ||
+            dumped_size(after) >= dumped_size(before)) {
             report(findings, "U-Δ4", path);
         }
         return;
@@ -1202,7 +1234,7 @@ inline void compare_message(const Json& before, const Json& after, std::size_t i
     if (same(before, after)) {
         return;
     }
-    compare_opaque(before, after, path, !allowed.thinking_removal, findings);
+    compare_opaque(before, after, path, !allowed.any_removal(), findings);
     if (role_of(before) == "system") {
         report(findings, "A-Δ5", path);
         return;
@@ -1233,7 +1265,7 @@ inline void compare_message(const Json& before, const Json& after, std::size_t i
         return;
     }
     for (std::size_t i = 0; i < left_indices.size(); ++i) {
-        compare_block((*left)[left_indices[i]], (*right)[right_indices[i]], index,
+        compare_block((*left)[left_indices[i]], (*right)[right_indices[i]], index, role_of(before) == "user",
                       block_path(index, left_indices[i]), around, allowed, findings);
     }
 }
@@ -1318,7 +1350,12 @@ inline Findings new_violations(const Json& in, const Json& out, const AllowedCha
                                const RequestLimits& limits = {}) {
     const Findings old = violations(in, limits);
     Findings findings;
-    for (const std::string& finding : violations(out, limits)) {
+    const Json::array_t* const before = detail::messages_of(in);
+    const Json::array_t* const after = detail::messages_of(out);
+    for (const std::string& found : violations(out, limits)) {
+        const bool may_have_moved = allowed.any_removal() && before != nullptr && after != nullptr;
+        const std::string finding =
+            may_have_moved ? dropped_blocks::at_original_place(found, *before, *after, detail::shape()) : found;
         if (std::find(old.begin(), old.end(), finding) == old.end()) {
             findings.push_back(finding);
         }

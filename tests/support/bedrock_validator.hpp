@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include "dropped_blocks.hpp"
 #include "validation.hpp"
 
 #include <algorithm>
@@ -33,6 +34,8 @@ inline constexpr std::size_t max_cache_points = 4;
 struct AllowedChanges {
     bool unread_results =
         false;  ///< results after the last assistant message, and their calls, may be replaced
+    bool user_images = false;  ///< image blocks of the user that were read may become a text block each
+    bool reasoning_removal = false;  ///< reasoning of older turns may go, whole turns of it, as one run
 };
 
 namespace detail {
@@ -317,9 +320,43 @@ inline void compare_blocks_of_kind(const Json::array_t& before, const Json::arra
     }
 }
 
-inline void compare_opaque(const Json& before, const Json& after, Findings& findings) {
+inline bool is_reasoning(const Json& block) { return is_kind(block, "reasoningContent"); }
+
+/// A message in which a person speaks: of the user, with more than tool results and cache points.
+inline bool is_real_user_message(const Json& message) {
+    const Json::array_t* const blocks = blocks_of(message);
+    return is_user(message) && (blocks == nullptr || std::any_of(blocks->begin(), blocks->end(), [](const Json& block) {
+                                    return !is_kind(block, "toolResult") && !is_kind(block, "cachePoint");
+                                }));
+}
+
+inline dropped_blocks::Shape shape() { return {is_reasoning, is_real_user_message, same}; }
+
+/// Reasoning that went is a run of that of older turns, all of a turn or none.
+inline void compare_removal(const Json::array_t& before, const Json::array_t& after, Findings& findings) {
+    if (!dropped_blocks::is_explained(before, after, shape())) { report(findings, "B-Δ1", "messages"); }
+    const dropped_blocks::BrokenTurns broken = dropped_blocks::broken_turns(before, after, shape());
+    for (const std::size_t start : broken.older) { report(findings, "B-Δ1", at("messages", start) + " (turn)"); }
+    for (const std::size_t start : broken.latest) { report(findings, "B-Δ1", at("messages", start) + " (latest)"); }
+}
+
+/// The messages without their reasoning.
+inline Json::array_t without_reasoning(const Json::array_t& messages) {
+    Json::array_t left = messages;
+    for (Json& message : left) {
+        const auto content = message.is_object() ? message.find("content") : message.end();
+        if (content == message.end() || !content->is_array()) { continue; }
+        auto& blocks = content->get_ref<Json::array_t&>();
+        blocks.erase(std::remove_if(blocks.begin(), blocks.end(), is_reasoning), blocks.end());
+    }
+    return left;
+}
+
+inline void compare_opaque(const Json& before, const Json& after, bool with_reasoning, Findings& findings) {
     constexpr std::array<std::string_view, 2> opaque{"signature", "redactedContent"};
-    constexpr std::array<std::string_view, 2> payloads{"toolUse", "toolResult"};
+    // what is not looked into
+    const std::array<std::string_view, 3> payloads{"toolUse", "toolResult",
+                                                   with_reasoning ? "toolUse" : "reasoningContent"};
     if (!validation::are_same(validation::fields_under(before, opaque, payloads),
                               validation::fields_under(after, opaque, payloads))) {
         report(findings, "U-Δ6", "messages");
@@ -429,6 +466,14 @@ inline void compare_block(const Json::array_t& messages, const Json& before, con
                           const AllowedChanges& allowed, Findings& findings) {
     if (same(before, after)) { return; }
     const std::string_view kind = kind_of(before);
+    const bool is_open_image =
+        allowed.user_images && kind == "image" && is_user(messages[message]) && !around.is_unread(message);
+    if (is_open_image && is_kind(after, "text")) {
+        if (is_blank(text_at(after, "text")) || dumped_size(after) >= dumped_size(before)) {
+            report(findings, "U-Δ4", path);
+        }
+        return;
+    }
     const bool is_paired = kind == "toolUse" || kind == "toolResult";
     if (kind != kind_of(after) ||
         (is_paired && !validation::is_same_at(value_of(before), value_of(after), "toolUseId"))) {
@@ -465,13 +510,22 @@ inline void compare_message(const Json::array_t& before, const Json::array_t& af
         [both_lists](std::string_view key) { return both_lists && key == "content"; },
         [](std::string_view) { return "U-Δ3"; }, findings);
     if (!both_lists) { return; }
-    if (left->size() != right->size()) {
+    // where some of it may be missing, it is compared as a sequence of its own
+    const auto is_compared = [&allowed](const Json& block) {
+        return !(allowed.reasoning_removal && is_reasoning(block));
+    };
+    const auto count = [&is_compared](const Json::array_t& blocks) {
+        return std::count_if(blocks.begin(), blocks.end(), is_compared);
+    };
+    if (count(*left) != count(*right)) {
         report(findings, "U-Δ2", path + ".content");
         return;
     }
+    std::size_t r = 0;
     for (std::size_t b = 0; b < left->size(); ++b) {
-        compare_block(before, (*left)[b], (*right)[b], index, block_path(index, b), around, allowed,
-                      findings);
+        if (!is_compared((*left)[b])) { continue; }
+        while (!is_compared((*right)[r])) { ++r; }
+        compare_block(before, (*left)[b], (*right)[r++], index, block_path(index, b), around, allowed, findings);
     }
 }
 
@@ -592,9 +646,15 @@ inline Findings changes_forbidden(const Json& before, const Json& after, const A
             before, after, {}, [](std::string_view key) { return key == "messages"; },
             detail::body_field_predicate, findings);
     }
-    detail::compare_blocks_of_kind(*left, *right, "reasoningContent", "B-Δ1", findings);
-    detail::compare_blocks_of_kind(*left, *right, "cachePoint", "B-V6", findings);
-    detail::compare_opaque(before, after, findings);
+    if (allowed.reasoning_removal) {
+        detail::compare_removal(*left, *right, findings);
+        detail::compare_blocks_of_kind(detail::without_reasoning(*left), detail::without_reasoning(*right),
+                                       "cachePoint", "B-V6", findings);
+    } else {
+        detail::compare_blocks_of_kind(*left, *right, "reasoningContent", "B-Δ1", findings);
+        detail::compare_blocks_of_kind(*left, *right, "cachePoint", "B-V6", findings);
+    }
+    detail::compare_opaque(before, after, !allowed.reasoning_removal, findings);
     if (left->size() != right->size()) {
         validation::report(findings, "U-Δ1", "messages");
         if (detail::events_of(*left) != detail::events_of(*right)) {
@@ -611,7 +671,15 @@ inline Findings changes_forbidden(const Json& before, const Json& after, const A
 
 /// What pruning made worse: violations `before` did not have, and forbidden changes.
 inline Findings new_violations(const Json& before, const Json& after, const AllowedChanges& allowed = {}) {
-    Findings findings = validation::added(violations(before), violations(after));
+    Findings found = violations(after);
+    const Json::array_t* const left = detail::messages_of(before);
+    const Json::array_t* const right = detail::messages_of(after);
+    if (allowed.reasoning_removal && left != nullptr && right != nullptr) {
+        for (std::string& finding : found) {
+            finding = dropped_blocks::at_original_place(finding, *left, *right, detail::shape());
+        }
+    }
+    Findings findings = validation::added(violations(before), found);
     const Findings changes = changes_forbidden(before, after, allowed);
     findings.insert(findings.end(), changes.begin(), changes.end());
     return findings;

@@ -14,11 +14,14 @@ namespace support {
 template <class Visit>
 void for_each_policy(Visit visit) {
     visit(coppice::BulkyInputClear<1, coppice::Size{300}>{});
+    visit(coppice::CapOnArrival<coppice::chars(4000), 1200, 800>{});
     visit(coppice::Ceiling<coppice::Size{20'000}, 2, coppice::Size{1500}>{});
     visit(coppice::Dedup<>{});
     visit(coppice::KeepRecent<2, coppice::Size{900}, 1>{});
     visit(coppice::SmallAging<3, coppice::Size{80}, coppice::Size{900}>{});
     visit(coppice::Spill<coppice::Size{16'000}>{});
+    visit(coppice::StaleMedia<1>{});
+    visit(coppice::StaleReasoning<1>{});
 }
 
 template <class Visit>
@@ -29,6 +32,9 @@ void for_each_preset(Visit visit) {
     visit("openswarm/every", coppice::presets::openswarm(coppice::EveryRequest<>{}));
     visit("standard/every", coppice::presets::standard(coppice::EveryRequest<>{}));
     visit("standard/stepped", coppice::presets::standard(coppice::Stepped<7>{}));
+    visit("standard/min_reclaim", coppice::presets::standard(coppice::MinReclaim<2'000>{}));
+    visit("standard/ski_rental", coppice::presets::standard(coppice::SkiRental<coppice::prices::openai_half>{}));
+    visit("openswarm/watermark", coppice::presets::openswarm(coppice::Watermark<10'000>{}));
 }
 
 template <class Visit>
@@ -38,13 +44,17 @@ void for_each_guard(Visit visit) {
     visit(coppice::ExemptTools{});
     visit(coppice::Opaque{});
     visit(coppice::Pairing{});
+    visit(coppice::ThinkingBinding<>{});
     visit(coppice::Unread{});
 }
 
 template <class Visit>
 void for_each_cadence(Visit visit) {
     visit(coppice::EveryRequest<>{});
+    visit(coppice::MinReclaim<4'000>{});
+    visit(coppice::SkiRental<>{});
     visit(coppice::Stepped<>{});
+    visit(coppice::Watermark<30'000>{});
 }
 
 inline constexpr std::array<std::string_view, 2> preset_names = {"openswarm", "standard"};

@@ -35,6 +35,7 @@ inline constexpr std::size_t max_depth = validation::max_depth;
 struct AllowedChanges {
     bool unread_results =
         false;  ///< responses after the last model content, and their calls, may be replaced
+    bool user_images = false;  ///< parts of the user with an image that was read may become a text each
 };
 
 namespace detail {
@@ -444,6 +445,18 @@ inline void compare_part(const Json& before, const Json& after, std::size_t cont
     }
 }
 
+/// A part that holds an image and, beside its resolution, nothing else.
+inline bool is_image(const Json& part) {
+    const std::string_view kind = kind_of(part);
+    if (kind != "inlineData" && kind != "fileData") { return false; }
+    for (const auto& field : *object_of(part)) {
+        const std::string name = camel_case(field.first);
+        if (name != kind && name != "mediaResolution") { return false; }
+    }
+    const Json* const type = field_of(*field_of(part, kind), "mimeType");
+    return type != nullptr && type->is_string() && type->get<std::string>().rfind("image/", 0) == 0;
+}
+
 inline void compare_content(const Json::array_t& before, const Json::array_t& after, std::size_t index,
                             const Surroundings& around, const AllowedChanges& allowed, Findings& findings) {
     const std::string path = at("contents", index);
@@ -468,7 +481,16 @@ inline void compare_content(const Json::array_t& before, const Json::array_t& af
         return;
     }
     const std::vector<bool> is_answered = answered_parts(before, index);
+    const bool open_images = allowed.user_images && !is_model(old_content) && !around.is_unread(index);
     for (std::size_t p = 0; p < left->size(); ++p) {
+        const Json& part = (*right)[p];
+        if (open_images && kind_of(part) == "text" && is_image((*left)[p])) {
+            const bool text = part.size() == 1 && !validation::is_blank(text_at(part, "text"));
+            if (!text || dumped_size(part) >= dumped_size((*left)[p])) {
+                report(findings, "U-Δ4", part_path(index, p));
+            }
+            continue;
+        }
         compare_part((*left)[p], (*right)[p], index, is_answered[p], part_path(index, p), around, allowed,
                      findings);
     }

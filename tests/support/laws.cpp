@@ -37,13 +37,18 @@ std::vector<std::string> new_violations(std::string_view dialect, const nlohmann
                                                const AllowedChanges& allowed) {
     if (dialect == "anthropic") { return anthropic_validator::new_violations(before, after, allowed); }
     if (dialect == "openai-chat") {
-        return openai_chat_validator::new_violations(before, after, {allowed.unread_results});
+        return openai_chat_validator::new_violations(before, after, {allowed.unread_results, allowed.user_images});
     }
     if (dialect == "openai-responses") {
         return openai_responses_validator::new_violations(before, after, {allowed.unread_results});
     }
-    if (dialect == "gemini") { return gemini_validator::new_violations(before, after, {allowed.unread_results}); }
-    if (dialect == "bedrock") { return bedrock_validator::new_violations(before, after, {allowed.unread_results}); }
+    if (dialect == "gemini") {
+        return gemini_validator::new_violations(before, after, {allowed.unread_results, allowed.user_images});
+    }
+    if (dialect == "bedrock") {
+        return bedrock_validator::new_violations(
+            before, after, {allowed.unread_results, allowed.user_images, allowed.stale_thinking_removal});
+    }
     if (dialect.empty()) { return {}; }  // nothing was read
     throw std::logic_error("a dialect without a validator");
 }
@@ -72,6 +77,19 @@ std::string text_packed_at(std::string_view out, Span value) {
     return JsonSpans(inner).decoded({0, inner.size()});
 }
 
+// A block that leaves its message, with the comma that goes along and the white space at it: behind a block that is the
+// first to stay or to go, before any other.
+Span dropped_span(BlockSpans& blocks, const coppice::Report& report, const coppice::EditRecord& edit, bool leads) {
+    const auto block = [&](std::size_t index) {
+        return blocks.block(report.dialect, edit.request, edit.message, index);
+    };
+    const Span own = block(edit.block);
+    if (leads) { return {own.begin, block(edit.block + 1).begin}; }
+    std::size_t comma = block(edit.block - 1).end;
+    while (blocks.spans().json()[comma] != ',') { ++comma; }
+    return {comma, own.end};
+}
+
 std::size_t check_spans(std::string_view in, std::string_view out, const coppice::Report& report) {
     if (report.edits.empty()) {
         const bool same = in == out;
@@ -83,16 +101,36 @@ std::size_t check_spans(std::string_view in, std::string_view out, const coppice
     std::size_t saved = 0;
     std::size_t in_at = 0;
     std::size_t out_at = 0;
+    std::size_t dropped = 0;  // of this message
+    const coppice::EditRecord* last = nullptr;
     for (const coppice::EditRecord& edit : report.edits) {
         CAPTURE(edit.message);
         CAPTURE(edit.block);
         CAPTURE(edit.path);
-        const auto find = [&](BlockSpans& blocks) {
+        const bool same_message =
+            last != nullptr && last->request == edit.request && last->message == edit.message;
+        if (!same_message) { dropped = 0; }
+        last = &edit;
+        if (is_drop(edit)) {
+            const Span old = dropped_span(before, report, edit, dropped == edit.block);
+            CHECK(edit.replacement.empty());
+            CHECK(old.size() == edit.bytes_before);
+            REQUIRE(old.begin >= in_at);
+            const std::size_t gap = old.begin - in_at;
+            const bool same = in.substr(in_at, gap) == out.substr(out_at, gap);
+            CHECK(same);
+            in_at = old.end;
+            out_at += gap;
+            saved += edit.bytes_before;
+            ++dropped;
+            continue;
+        }
+        const auto find = [&](BlockSpans& blocks, std::size_t block) {
             return blocks.spans().follow_into(
-                blocks.block(report.dialect, edit.request, edit.message, edit.block), edit.path);
+                blocks.block(report.dialect, edit.request, edit.message, block), edit.path);
         };
-        const Span old = find(before);
-        const Span written = find(after);
+        const Span old = find(before, edit.block);
+        const Span written = find(after, edit.block - dropped);
         CHECK(old.size() == edit.bytes_before);
         CHECK(written.size() == edit.bytes_after);
         CHECK(edit.bytes_after < edit.bytes_before);
@@ -249,7 +287,10 @@ coppice::Report check_laws(const nlohmann::ordered_json& body, const AnyPipeline
     const bool same_bytes = pruned_bytes == bytes;
     CHECK(same_bytes == !report.engaged);  // law 1
 
-    const auto violations = new_violations(report.dialect, body, pruned, allowed);  // laws 3, 4, 5
+    AllowedChanges changes = allowed;
+    changes.stale_thinking_removal =
+        allowed.stale_thinking_removal || std::any_of(report.edits.begin(), report.edits.end(), is_drop);
+    const auto violations = new_violations(report.dialect, body, pruned, changes);  // laws 3, 4, 5
     for (const std::string& violation : violations) { CHECK_MESSAGE(false, violation); }
 
     nlohmann::ordered_json twice = pruned;

@@ -35,6 +35,7 @@ using validation::max_depth;
 /// What a pruner may do beyond replacing results that were read, and strings in the inputs of their calls.
 struct AllowedChanges {
     bool unread_results = false;  ///< results after the last assistant message may be replaced
+    bool user_images = false;     ///< image_url parts of the user that were read may become a text part each
 };
 
 namespace detail {
@@ -454,6 +455,34 @@ inline void compare_reasoning(const Json& before, const Json& after, const std::
     }
 }
 
+/// The parts of a user message are those that they were, but for images that became a text. Marks were compared before.
+inline void compare_user_parts(const Json& before, const Json& after, const std::string& path, Findings& findings) {
+    const Json::array_t* const left = array_of(before);
+    const Json::array_t* const right = array_of(after);
+    if (left == nullptr || right == nullptr || left->size() != right->size()) {
+        report(findings, "C-Δ1", path);
+        return;
+    }
+    for (std::size_t p = 0; p < left->size(); ++p) {
+        const Json& part = (*right)[p];
+        if (same((*left)[p], part)) { continue; }
+        const bool became_text =
+            text_at((*left)[p], "type") == "image_url" && text_at(part, "type") == "text";
+        if (!became_text) {
+            report(findings, "C-Δ1", at(path, p));
+            continue;
+        }
+        const auto is_known = [](const auto& field) {
+            return field.first == "type" || field.first == "text" || is_one_of(field.first, validation::mark_keys);
+        };
+        const Json::object_t& fields = *validation::object_of(part);
+        if (!std::all_of(fields.begin(), fields.end(), is_known) || validation::is_blank(text_at(part, "text")) ||
+            validation::dumped_size(part) >= validation::dumped_size((*left)[p])) {
+            report(findings, "U-Δ4", at(path, p));
+        }
+    }
+}
+
 inline void compare_message(const Json::array_t& before, std::size_t message, const Json& after,
                             std::size_t end_of_read_messages, const AllowedChanges& allowed,
                             Findings& findings) {
@@ -469,16 +498,20 @@ inline void compare_message(const Json::array_t& before, std::size_t message, co
     if (!validation::keeps_marks(left, after)) { report(findings, "C-Δ2", path + " (marks)"); }
     const bool has_payload = is_result(left);
     const bool has_calls = is_assistant(left);
+    const bool has_images = allowed.user_images && role_of(left) == "user" && message < end_of_read_messages;
     compare_fields(
         left, after, path,
-        [has_payload, has_calls](std::string_view key) {
-            return (has_payload && key == "content") ||
+        [has_payload, has_calls, has_images](std::string_view key) {
+            return ((has_payload || has_images) && key == "content") ||
                    (has_calls && (key == "tool_calls" || key == "function_call"));
         },
         predicate_for, findings);
     if (has_calls) { compare_calls(before, message, after, message + 1 < end_of_read_messages, findings); }
     const Json* const left_content = find(left, "content");
     const Json* const right_content = find(after, "content");
+    if (has_images && left_content != nullptr && right_content != nullptr && !same(*left_content, *right_content)) {
+        compare_user_parts(*left_content, *right_content, path + ".content", findings);
+    }
     if (!has_payload || left_content == nullptr || right_content == nullptr ||
         same(*left_content, *right_content)) {
         return;

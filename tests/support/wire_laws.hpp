@@ -16,6 +16,9 @@ namespace support {
 /// The text that an edit left: a string, or a block around one, alone or in an array.
 std::string text_left_at(const JsonSpans& spans, Span value);
 
+/// Whether an edit took a whole block out of its message.
+inline bool is_drop(const coppice::EditRecord& edit) { return edit.path.empty() && edit.bytes_after == 0; }
+
 /// Walks two texts with the edits of a report: what they replaced has the stated place and size in both, and
 /// everything else is the same byte by byte. Returns how much they saved in all.
 std::size_t check_spans(std::string_view in, std::string_view out, const coppice::Report& report);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -185,4 +186,63 @@ TEST_CASE("wire writer: a list may become an empty one") {
     writer.start(text);
     writer.add(edit_of(text, R"([{"inlineData":1}])", "", Edit::As::empty), anthropic);
     CHECK(writer.joined() == R"({"parts":[]})");
+}
+
+TEST_CASE("wire writer: dropped blocks take one comma each and the white space at it") {
+    const auto check = [](const std::string& text, const std::vector<std::string_view>& drops, std::size_t leading,
+                          const std::string& expected) {
+        CAPTURE(text);
+        WireWriter writer;
+        writer.start(text);
+        std::size_t saved = 0;
+        for (std::size_t i = 0; i < drops.size(); ++i) {
+            Edit edit = edit_of(text, drops[i], "", Edit::As::drop);
+            edit.leads = i < leading;
+            const coppice::EditBytes bytes = writer.add(edit, anthropic);
+            CHECK(bytes.after == 0);
+            saved += bytes.before;
+        }
+        CHECK(pieced(writer) == expected);
+        CHECK(writer.joined() == expected);
+        CHECK(saved == text.size() - expected.size());
+        const auto differs = std::mismatch(text.begin(), text.end(), expected.begin(), expected.end());
+        CHECK(writer.first_difference() == static_cast<std::size_t>(differs.first - text.begin()));
+    };
+    check(R"([{"a":1},{"b":2}])", {R"({"a":1})"}, 1, R"([{"b":2}])");
+    check(R"([{"a":1},{"b":2}])", {R"({"b":2})"}, 0, R"([{"a":1}])");
+    check(R"([{"a":1},{"b":2},{"c":3}])", {R"({"a":1})", R"({"b":2})"}, 2, R"([{"c":3}])");
+    check(R"([{"a":1},{"b":2},{"c":3}])", {R"({"b":2})", R"({"c":3})"}, 0, R"([{"a":1}])");
+    check(R"([{"a":1},{"b":2},{"c":3}])", {R"({"a":1})", R"({"c":3})"}, 1, R"([{"b":2}])");
+    check("[ {\"a\":1} ,\n\t{\"b\":2}\r\n, {\"c\":3} ]", {R"({"a":1})", R"({"c":3})"}, 1, "[ {\"b\":2}\r\n ]");
+    check("[\n  {\"a\":1},\n  {\"b\":2}\n]", {R"({"a":1})"}, 1, "[\n  {\"b\":2}\n]");
+    check("[\n  {\"a\":1},\n  {\"b\":2}\n]", {R"({"b":2})"}, 0, "[\n  {\"a\":1}\n]");
+    // what is left begins like what went, for longer than that is
+    check(R"([{"a":1},{"a":1},{"a":1}])", {R"({"a":1})"}, 1, R"([{"a":1},{"a":1}])");
+}
+
+TEST_CASE("wire writer: drops stand among other edits") {
+    const std::string text = R"([{"a":1},"old",{"b":2},"older",{"c":3}])";
+    WireWriter writer;
+    writer.start(text);
+    Edit edit = edit_of(text, R"({"a":1})", "", Edit::As::drop);
+    edit.leads = true;
+    writer.add(edit, anthropic);
+    writer.add(edit_of(text, R"("old")", "n"), anthropic);
+    writer.add(edit_of(text, R"({"b":2})", "", Edit::As::drop), anthropic);
+    writer.add(edit_of(text, R"("older")", "m"), anthropic);
+    writer.add(edit_of(text, R"({"c":3})", "", Edit::As::drop), anthropic);
+    CHECK(writer.joined() == R"(["n","m"])");
+    CHECK(writer.first_difference() == 1);
+}
+
+TEST_CASE("wire writer: a block without a neighbour is not dropped") {
+    for (const std::string text : {R"([{"a":1}])", R"({"a":1})"}) {
+        for (const bool leads : {false, true}) {
+            WireWriter writer;
+            writer.start(text);
+            Edit edit = edit_of(text, R"({"a":1})", "", Edit::As::drop);
+            edit.leads = leads;
+            CHECK_THROWS_AS(writer.add(edit, anthropic), std::logic_error);
+        }
+    }
 }

@@ -96,18 +96,36 @@ protected:
                 return;
             }
             out_.frame_values.push_back(value.node());
+            read_setting(key, value);
             note(key, value);
         });
         return found ? std::string_view() : missing;
+    }
+
+    // Which model it is, and what becomes of thinking that does not fit what precedes it any more.
+    void read_setting(Text key, Value value) {
+        if (is_one_of(key, "model", "modelId")) {
+            out_.model = out_.keep_exact(value.text());
+        } else if (is(key, "thinking")) {
+            out_.asks_for_thinking = is_one_of(value.peek("type"), "enabled", "adaptive");
+            value.members([this](Text name, Value binding) {
+                if (!is(name, "block_binding")) { return; }
+                out_.drops_unbound_thinking = is(binding.peek("prefix_mismatch_behavior"), "drop_block");
+            });
+        } else if (is(key, "additionalModelRequestFields")) {
+            value.members([this](Text name, Value setting) {
+                if (is(name, "thinking")) { read_setting(name, setting); }
+            });
+        }
     }
 
     /// Begins a message. Whether a turn of the model begins with it.
     bool begin_message(Role role, Node node) {
         first_entry_ = out_.all().size();
         role_ = role;
-        out_.messages.push_back({role, first_entry_, node});
+        out_.messages.push_back({role, first_entry_, node, {}, none});
         const bool turn_starts = role == Role::assistant && before_ != Role::assistant;
-        if (before_ != role) { turn_spoken_ = false; }
+        if (before_ != role) { turn_spoken_ = turn_answers_ = false; }
         before_ = role;
         steps_ += turn_starts;
         if (turn_starts) {
@@ -126,9 +144,15 @@ protected:
         for (std::size_t i = first_entry_; i < out_.all().size(); ++i) {
             Entry& entry = out_.all()[i];
             entry.immutable = entry.immutable || repeats_keys;
+            entry.removable = entry.removable && !repeats_keys;
+            turn_answers_ = turn_answers_ || entry.kind == Kind::result;
             entry.step = steps_ - (role_ == Role::assistant);
             entry.user_turn = user_turns_ - (role_ == Role::user && turn_spoken_);
         }
+        const std::size_t number = out_.messages.size() - 1;
+        // what is said beside results does not end the tool loop
+        if (starts_user_turn && !turn_answers_) { user_turn_at_ = number; }
+        out_.messages.back().user_turn_at = user_turn_at_;
         if (starts_user_turn) {
             turn_spoken_ = true;
             ++user_turns_;
@@ -151,6 +175,68 @@ protected:
             : role_ == Role::assistant ? Kind::assistant_text
                                        : Kind::opaque,
             block);
+    }
+
+    /// An image in the message. Of one that the user sent, the whole block may become a text block; `path` leads to it
+    /// from where the entry begins.
+    void add_image(Value block, std::size_t index, std::string_view path) {
+        add_speech(index);
+        if (role_ != Role::user) { return; }
+        Entry& image = out_.all().back();
+        image.form = Form::blocks;
+        image.content = block.node();
+        image.path = path;
+        image.first_part = out_.parts.size();
+        image.part_count = 1;
+        image.immutable = block.holds_repeated_keys();
+        Part& part = out_.parts.emplace_back();
+        part.kind = Part::Kind::image;
+        part.node = block.node();
+        read_marks(block, true, part, image);
+        count(part, image);
+        image.immutable = image.immutable || image.nested_cache_mark;
+    }
+
+    /// Reasoning that may leave its message as a whole.
+    void add_reasoning(Value block, std::size_t index) {
+        Entry& entry = add(Kind::reasoning, index);
+        entry.content = block.node();
+        entry.removable = !block.holds_repeated_keys();
+        for (const std::string_view name : out_.block.mark_keys) {
+            if (!name.empty() && out_.source->count_members(entry.content, name) > 0) { entry.removable = false; }
+        }
+    }
+
+    /// Of the entries from `first` on, reasoning stays.
+    void keep_reasoning(std::size_t first) {
+        for (std::size_t i = first; i < out_.all().size(); ++i) { out_.all()[i].removable = false; }
+    }
+
+    /// To be called when all is read. What is left of a message must not be empty, nor begin with something that
+    /// `may_begin(Entry)` does not allow there; and of a turn, reasoning goes whole or stays whole.
+    template <class MayBegin>
+    void keep_reasoning_that_must_stay(MayBegin may_begin) {
+        const std::span<Entry> all = out_.all();
+        for (std::size_t i = 0; i < all.size();) {
+            const std::size_t message = all[i].message;
+            const Entry* first_left = nullptr;
+            std::size_t end = i;
+            for (; end < all.size() && all[end].message == message; ++end) {
+                const bool left = all[end].kind != Kind::reasoning;
+                if (left && first_left == nullptr) { first_left = &all[end]; }
+            }
+            const bool may_go = first_left != nullptr && may_begin(*first_left);
+            for (; i < end; ++i) { all[i].removable = all[i].removable && may_go; }
+        }
+        const auto turn = [&](std::size_t entry) { return out_.messages[all[entry].message].user_turn_at; };
+        for (std::size_t i = 0; i < all.size();) {
+            bool may_go = true;
+            std::size_t end = i;
+            for (; end < all.size() && turn(end) == turn(i); ++end) {
+                may_go = may_go && (all[end].kind != Kind::reasoning || all[end].removable);
+            }
+            for (; i < end; ++i) { all[i].removable = all[i].removable && may_go; }
+        }
     }
 
     /// Reads the input of a call: an object, or where the dialect has it a string that holds one. Everything else stays
@@ -477,7 +563,9 @@ private:
     std::size_t first_entry_ = 0;
     std::size_t steps_ = 0;
     std::size_t user_turns_ = 0;
+    std::size_t user_turn_at_ = none;  // the message that began the latest one
     bool turn_spoken_ = false;  // the user said something in this turn
+    bool turn_answers_ = false;  // and it holds results
 };
 
 }  // namespace coppice::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/worth.hpp>
 #include <coppice/dialects.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/report.hpp>
@@ -55,6 +56,8 @@ inline void append_path(const Transcript& transcript, const Edit& edit, std::str
             path += c;
         }
     }
+    // the entry is the image
+    if (entry.kind == Kind::user_text) { return; }
     if (edit.part != none && entry.form == Form::blocks) {
         path += '/';
         append_number(path, edit.part - entry.first_part);
@@ -148,6 +151,7 @@ void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentione
         report.unpaired_results += entry.kind == Kind::result && entry.peer == none;
     }
     std::string& scratch = workspace.text;
+    const Sight sight(workspace, workspace.seen, scratch);
     plan.for_each_edit([&](const Edit& edit) {
         const Entry& entry = transcript.all()[edit.entry];
         if (edit.part == none && edit.field == none) {
@@ -164,6 +168,8 @@ void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentione
         record.reason = edit.reason;
         record.id = shown(entry.id, scratch);
         record.tool = shown(entry.tool, scratch);
+        record.identity = shown(entry.identity, scratch);
+        record.out_of_sight = entry.kind == Kind::result && edit.part == none && !sight.has(entry);
         record.replacement = edit.text;
         record.bytes_before = bytes.before;
         record.bytes_after = bytes.after;
@@ -188,8 +194,10 @@ enum class Commit : bool { no, yes };
 /// Reads, plans and reports every request of a body. `carry_out(edit)` is called for each edit, in the order of the
 /// document.
 template <json_cursor Value, class... Parts, class CarryOut>
-void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialect, Commit commit,
+void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, const Inputs& inputs, Commit commit,
                   Workspace& workspace, const Source& source, Report& report, CarryOut carry_out) {
+    const Dialect dialect = inputs.dialect;
+    workspace.ledger = inputs.ledger;
     std::size_t refused = 0;
     std::string_view first_refusal;
     Unmentioned unmentioned;
@@ -206,12 +214,13 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, Dialect dialec
         if (commit == Commit::yes) { pipeline.commit(workspace); }
         const std::size_t edits_before = report.edits.size();
         add_to_report(workspace, report, unmentioned, carry_out);
+        Worth(workspace, pipeline.prices(), pipeline.cache_rules()).add_to(report);
         unstored += workspace.plan.withdrawn();
         if (report.edits.size() == edits_before && report.why.empty() && workspace.plan.withdrawn() > 0) {
             report.why = "the store took no content, so results stay whole";
         }
         if (report.edits.size() == edits_before && report.why.empty()) {
-            pipeline.append_why_closed(workspace.transcript, report.why);
+            pipeline.append_why_closed(workspace.transcript, workspace.timing, report.why);
             if (dialect != Dialect::detect) { append_doubt(body, dialect, report.why); }
         }
     });

@@ -10,11 +10,12 @@ namespace coppice {
 
 /// Reads an Anthropic Messages request (a body with `messages`, or the array alone) into a transcript.
 ///
-/// Known and open to change: `tool_use` inputs and `tool_result` contents. Kept as they are: thinking, server
-/// tools and their results, `tool_reference`, system messages, and everything of an unknown type or in an
-/// unexpected place; the whole user turn that answers a call whose `caller` is not `direct`, or that answers
-/// while a server tool is still at work; everything from the newest `compaction` block on, which the server
-/// continues; every object that has two members of one name, and all that it holds.
+/// Known and open to change: `tool_use` inputs, `tool_result` contents, and `image` blocks of the user's for a policy
+/// that is meant for them. Kept as they are: thinking, server tools and their results, `tool_reference`, system
+/// messages, and everything of an unknown type or in an unexpected place; the whole user turn that answers a call whose
+/// `caller` is not `direct`, or that answers while a server tool is still at work; everything from the newest
+/// `compaction` block on, which the server continues; every object that has two members of one name, and all that it
+/// holds. Thinking of turns that are over may leave its messages as a whole.
 template <json_cursor Value>
 class AnthropicReader : private detail::Reader<Value> {
     using Base = detail::Reader<Value>;
@@ -39,6 +40,9 @@ public:
         if (foreign_ && !forced) { return "tool messages of another provider's shape"; }
         if (!evidence_ && !forced) { return "nothing that tells which provider this body is for"; }
         for (std::size_t i = compacted_; i < out_.all().size(); ++i) { out_.all()[i].immutable = true; }
+        if (stays_whole()) { this->keep_reasoning(turn_); }
+        this->keep_reasoning(compacted_);
+        this->keep_reasoning_that_must_stay([](const Entry&) { return true; });
         out_.dialect = name_of(Dialect::anthropic);
         return {};
     }
@@ -46,7 +50,11 @@ public:
 private:
     void read_messages(Value messages) {
         messages.elements([this](Value message) {
+            const bool kept = stays_whole();
+            const std::size_t entries = out_.all().size();
             if (this->begin_message(role_of(message.peek("role")), message.node())) {
+                if (kept) { this->keep_reasoning(turn_); }
+                turn_ = entries;
                 server_pairs_.next_turn();
                 programmatic_ = false;
                 server_calls_ = 0;
@@ -70,6 +78,7 @@ private:
                     this->add_speech(0);
                 } else {
                     std::size_t block = 0;
+                    if (value.type() == JsonType::array) { out_.messages.back().blocks = value.node(); }
                     value.elements([&](Value item) { read_block(item, block++); });
                 }
             } else if (detail::is_one_of(key, "tool_calls", "function_call")) {
@@ -88,9 +97,12 @@ private:
             read_result(block, this->add(Kind::result, index));
         } else if (role_ == Role::assistant && detail::is_one_of(type, "thinking", "redacted_thinking")) {
             evidence_ = true;
-            this->add(Kind::reasoning, index);
-        } else if (detail::is_one_of(type, "text", "image", "document")) {
+            this->add_reasoning(block, index);
+        } else if (detail::is_one_of(type, "text", "document")) {
             this->add_speech(index);
+        } else if (detail::is(type, "image")) {
+            this->add_image(block, index, {});
+            out_.all().back().immutable = out_.all().back().immutable || stays_whole();
         } else {
             user_spoke_ = user_spoke_ || role_ == Role::user;
             if (detail::is(type, "compaction")) { compacted_ = out_.all().size(); }
@@ -147,9 +159,12 @@ private:
                 result.error = value.is_true();
             }
         });
-        result.immutable = result.immutable || programmatic_ || server_calls_ > 0;
+        result.immutable = result.immutable || stays_whole();
         this->link(result, pairs_.answer(result.id));
     }
+
+    // of a turn of the model and the user's after it: a program calls, or a server tool is at work in between
+    bool stays_whole() const { return programmatic_ || server_calls_ > 0; }
 
     using Base::out_;
     using Base::pairs_;
@@ -161,6 +176,7 @@ private:
     bool foreign_ = false;
     bool programmatic_ = false;     // a call of this turn was made by a program, not by the model
     std::size_t server_calls_ = 0;  // of this turn, still without their result
+    std::size_t turn_ = 0;          // its first entry
     std::size_t compacted_ = none;  // entry of the newest compaction block
 };
 

@@ -10,11 +10,12 @@ namespace coppice {
 
 /// Reads a Bedrock Converse request (a body with `messages`, or the array alone) into a transcript.
 ///
-/// Known and open to change: `toolUse` inputs and `toolResult` contents, which stay arrays. Kept as they are: what
-/// users and assistants say; `reasoningContent`; cache points; tools that the server runs; guarded content, citations,
-/// and everything of an unknown kind; blocks that have not exactly one member, which is their kind, and results that
-/// hold such a block; contents that are no array; every object that has two members of one name, and all that it
-/// holds.
+/// Known and open to change: `toolUse` inputs and `toolResult` contents, which stay arrays, and `image` blocks of the
+/// user's for a policy that is meant for them. Kept as they are: what users and assistants say; `reasoningContent`;
+/// cache points; tools that the server runs; guarded content, citations, and everything of an unknown kind; blocks that
+/// have not exactly one member, which is their kind, and results that hold such a block; contents that are no array;
+/// every object that has two members of one name, and all that it holds. `reasoningContent` of turns that are over may
+/// leave its messages as a whole.
 template <json_cursor Value>
 class BedrockReader : private detail::Reader<Value> {
     using Base = detail::Reader<Value>;
@@ -32,6 +33,8 @@ public:
             [](Text, Value) {});
         if (!refusal.empty()) { return refusal; }
         if (foreign_ && !forced) { return "content blocks of another provider's shape"; }
+        // a cache point never stands first
+        this->keep_reasoning_that_must_stay([](const Entry& entry) { return entry.kind != Kind::opaque; });
         out_.dialect = name_of(Dialect::bedrock);
         return {};
     }
@@ -47,6 +50,7 @@ private:
             if (detail::is(key, "content")) {
                 if (value.type() == JsonType::string) { this->add_speech(0); }
                 std::size_t block = 0;
+                if (value.type() == JsonType::array) { out_.messages.back().blocks = value.node(); }
                 value.elements([&](Value item) { read_block(item, block++); });
             } else if (detail::is_one_of(key, "tool_calls", "function_call", "tool_call_id")) {
                 foreign_ = true;
@@ -78,8 +82,10 @@ private:
             result.immutable = block.repeats_keys();
             block.members([&](Text, Value value) { read_result(value, result); });
         } else if (role_ == Role::assistant && detail::is(kind, "reasoningContent")) {
-            this->add(Kind::reasoning, index);
-        } else if (detail::is_one_of(kind, "text", "image", "document", "video", "audio") ||
+            this->add_reasoning(block, index);
+        } else if (detail::is(kind, "image")) {
+            this->add_image(block, index, {});
+        } else if (detail::is_one_of(kind, "text", "document", "video", "audio") ||
                    (role_ == Role::user && detail::is(kind, "guardContent"))) {
             this->add_speech(index);
         } else {

@@ -13,11 +13,11 @@ namespace coppice {
 /// spelled either way that proto JSON has, `functionCall` and `function_call`, also mixed; null is an absent member.
 ///
 /// Known and open to change: the `args` of a `functionCall`, and of a `functionResponse` the members of `response`,
-/// each on its own, so that it stays the object that it has to be, and its `parts`, which become an empty array. Kept
-/// as they are: what users and the model say; thoughts; signatures, which stand beside what changes; code that the
-/// server runs, its own tools and their answers; a response that is no object; a response that refers to its `parts`
-/// (`$ref`); parts with no known content or with two; every object that has two members of one name, and all that it
-/// holds.
+/// each on its own, so that it stays the object that it has to be, and its `parts`, which become an empty array; of
+/// user contents, parts that hold an image and nothing else, for a policy that is meant for them. Kept as they are:
+/// what users and the model say; thoughts; signatures, which stand beside what changes; code that the server runs, its
+/// own tools and their answers; a response that is no object; a response that refers to its `parts` (`$ref`); parts with
+/// no known content or with two; every object that has two members of one name, and all that it holds.
 template <json_cursor Value>
 class GeminiReader : private detail::Reader<Value> {
     using Base = detail::Reader<Value>;
@@ -27,6 +27,7 @@ public:
 
     /// Why the body is not one of this dialect; empty when it is.
     std::string_view read(Value body, bool) {
+        out_.block = {.type = {}, .text_key = "text", .mark_keys = {}};
         const std::string_view refusal = this->read_body(
             body, "contents", "no list of contents",
             [this](Value contents) { contents.elements([this](Value content) { read_message(content); }); },
@@ -37,12 +38,11 @@ public:
     }
 
 private:
-    enum class Data : std::uint8_t { nothing, speech, call, response, other };
+    enum class Data : std::uint8_t { nothing, text, media, call, response, other };
 
     static Data data_of(Text key) {
-        if (detail::is_one_of(key, "text", "inlineData", "inline_data", "fileData", "file_data")) {
-            return Data::speech;
-        }
+        if (detail::is(key, "text")) { return Data::text; }
+        if (detail::is_one_of(key, "inlineData", "inline_data", "fileData", "file_data")) { return Data::media; }
         if (detail::is_one_of(key, "functionCall", "function_call")) { return Data::call; }
         if (detail::is_one_of(key, "functionResponse", "function_response")) { return Data::response; }
         const bool server = detail::is_one_of(key, "executableCode", "executable_code", "codeExecutionResult",
@@ -78,6 +78,7 @@ private:
             if (function && value.type() != JsonType::object) { found = Data::other; }
             if (found != Data::nothing) { data = data == Data::nothing ? found : Data::other; }
         });
+        const bool speech = data == Data::text || data == Data::media;
         if (role_ == Role::assistant && data == Data::call) {
             Entry& call = this->add(Kind::call, index);
             call.immutable = part.repeats_keys();
@@ -92,12 +93,33 @@ private:
                     read_result(value, result, detail::is(key, "functionResponse"));
                 }
             });
-        } else if (data == Data::speech && !(role_ == Role::assistant && thought)) {
+        } else if (data == Data::media && role_ == Role::user && is_image(part)) {
+            this->add_image(part, index, {});
+        } else if (speech && !(role_ == Role::assistant && thought)) {
             this->add_speech(index);
         } else {
             user_spoke_ = user_spoke_ || role_ == Role::user;
-            this->add(data == Data::speech ? Kind::reasoning : Kind::opaque, index);
+            this->add(speech ? Kind::reasoning : Kind::opaque, index);
         }
+    }
+
+    // An image alone: a signature, or whatever else stands beside it, would be lost with it. Sound and documents come
+    // in the same shape.
+    bool is_image(Value part) {
+        constexpr std::string_view prefix = "image/";
+        std::size_t images = 0;
+        std::size_t others = 0;
+        part.members([&](Text key, Value value) {
+            if (data_of(key) != Data::media) {
+                others += !detail::is_one_of(key, "mediaResolution", "media_resolution");
+                return;
+            }
+            value.members([&](Text name, Value type) {
+                if (!detail::is_one_of(name, "mimeType", "mime_type")) { return; }
+                ++(detail::beginning(type.text(), prefix.size(), scratch_) == prefix ? images : others);
+            });
+        });
+        return images == 1 && others == 0;
     }
 
     void read_call(Value value, Entry& call, bool camel_case) {

@@ -11,9 +11,10 @@ namespace coppice {
 /// Reads an OpenAI Chat Completions request (a body with `messages`, or the array alone) into a transcript.
 ///
 /// Known and open to change: the content of `tool` and `function` messages, which keeps its kind, and the arguments of
-/// calls: a string that holds a JSON object stays one, with every other byte inside. Kept as they are: what users,
-/// assistants, system and developer say; reasoning in every spelling; the input of custom tools, whose grammar is the
-/// host's; every object that has two members of one name, and all that it holds.
+/// calls: a string that holds a JSON object stays one, with every other byte inside; `image_url` parts of user messages
+/// for a policy that is meant for them. Kept as they are: what users, assistants, system and developer say; reasoning
+/// in every spelling; the input of custom tools, whose grammar is the host's; every object that has two members of one
+/// name, and all that it holds.
 ///
 /// Those that speak like it differ here, and are read alike:
 ///
@@ -70,8 +71,13 @@ private:
                 if (value.type() == JsonType::string) { this->add_speech(0); }
                 std::size_t block = 0;
                 value.elements([&](Value item) {
-                    note_foreign(item);
-                    this->add_speech(block++);
+                    const Text type = item.peek("type");
+                    note_foreign(type);
+                    if (detail::is(type, "image_url")) {
+                        this->add_image(item, block++, "/content/*");
+                    } else {
+                        this->add_speech(block++);
+                    }
                 });
             } else if (role_ != Role::assistant) {
                 return;
@@ -123,7 +129,7 @@ private:
         message.members([&](Text key, Value value) {
             if (detail::is(key, "content")) {
                 this->read_content(value, result, "/content", kind_of);
-                value.elements([this](Value item) { note_foreign(item); });
+                value.elements([this](Value item) { note_foreign(item.peek("type")); });
             } else if (detail::is(key, "images") && value.type() == JsonType::array) {
                 // they stay beside the text, and nobody compares them
                 result.elided = 1;
@@ -144,9 +150,7 @@ private:
                                                                                 : Part::Kind::other;
     }
 
-    void note_foreign(Value item) {
-        foreign_ = foreign_ || detail::is_one_of(item.peek("type"), "tool_use", "tool_result");
-    }
+    void note_foreign(Text type) { foreign_ = foreign_ || detail::is_one_of(type, "tool_use", "tool_result"); }
 
     using Base::out_;
     using Base::role_;

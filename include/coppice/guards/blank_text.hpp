@@ -10,7 +10,10 @@ namespace coppice {
 struct BlankText {
     static constexpr std::string_view name = "blank_text";
 
-    bool allows(const Transcript&, const Proposal& proposal) const { return !trimmed(proposal.text).empty(); }
+    bool allows(const Transcript&, const Proposal& proposal) const {
+        // of what is dropped, nothing is written
+        return proposal.fate == Fate::drop || !trimmed(proposal.text).empty();
+    }
 };
 static_assert(guard<BlankText>);
 

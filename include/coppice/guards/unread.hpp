@@ -5,14 +5,14 @@
 
 namespace coppice {
 
-/// What the model has not read yet stays whole: results after the last assistant message, and the inputs of
-/// their calls. Storing a result elsewhere is allowed: it depends on the result alone, so that the model
-/// never sees it otherwise.
+/// What the model has not read yet stays whole: results and images after the last assistant message, and the inputs
+/// of the results' calls. What becomes of a result as it arrives is allowed, a preview for instance: it depends on the
+/// result alone, so that the model never sees it otherwise.
 struct Unread {
     static constexpr std::string_view name = "unread";
 
     bool allows(const Transcript& transcript, const Proposal& proposal) const {
-        return proposal.assume_read || proposal.fate == Fate::spill ||
+        return proposal.assume_read || is_arrival(proposal.fate) ||
                !transcript.unread(transcript.all()[proposal.entry]);
     }
 };

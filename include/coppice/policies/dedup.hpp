@@ -40,15 +40,10 @@ public:
         return key;
     }
 
+    // what a history is asked again and again is remembered, since it reads the whole input of the call
     std::uint64_t hash(const Entry& entry) {
-        std::uint64_t hash = mix(size_key(entry) ^ process_seed());
-        for (const Part& part : transcript_.parts_of(entry)) {
-            if (is_inside(entry, part)) { continue; }
-            hash = hash_bytes(bytes_of(part, left_), hash + static_cast<std::uint64_t>(part.kind));
-        }
-        if (entry.form == Form::pieces) { hash = hash_bytes(content_of(entry, left_), hash); }
-        if (same_call_ == SameCall::required) { hash = hash_bytes(call_of(entry, left_), hash); }
-        return hash;
+        if (entry.hash == 0) { entry.hash = work_out_hash(entry); }
+        return entry.hash;
     }
 
     bool equal(const Entry& left, const Entry& right) {
@@ -61,6 +56,17 @@ public:
     }
 
 private:
+    std::uint64_t work_out_hash(const Entry& entry) {
+        std::uint64_t hash = mix(size_key(entry) ^ process_seed());
+        for (const Part& part : transcript_.parts_of(entry)) {
+            if (is_inside(entry, part)) { continue; }
+            hash = hash_bytes(bytes_of(part, left_), hash + static_cast<std::uint64_t>(part.kind));
+        }
+        if (entry.form == Form::pieces) { hash = hash_bytes(content_of(entry, left_), hash); }
+        if (same_call_ == SameCall::required) { hash = hash_bytes(call_of(entry, left_), hash); }
+        return hash;
+    }
+
     // of a result in pieces, the content holds all but the media, which stand beside it
     static bool is_inside(const Entry& result, const Part& part) {
         return result.form == Form::pieces && part.kind != Part::Kind::image;
@@ -136,8 +142,8 @@ inline void collapse_duplicates(const Transcript& transcript, Plan& plan, const 
     const auto entries = transcript.entries();
     const auto candidate = [&](std::size_t i) {
         const Entry& entry = entries[i];
-        // what once told two results with elided images apart is gone
-        const bool whole = !entry.stub && entry.elided == 0 && entry.part_count > 0;
+        // what once told two results with elided images apart is gone, and so is what two capped ones had in the middle
+        const bool whole = !entry.stub && !entry.capped && entry.elided == 0 && entry.part_count > 0;
         if (entry.kind != Kind::result || !whole) { return false; }
         // and what once told two calls apart
         const bool call_counts = options.same_call == SameCall::required && entry.peer != none;

@@ -34,7 +34,9 @@ public:
 
     /// Takes an edit that lies behind all earlier ones.
     EditBytes add(const Edit& edit, const BlockSpelling& spelling) {
-        const std::string_view replaced = edit.as == Edit::As::packed ? unpack(edit) : bytes_of(edit.node);
+        const std::string_view replaced = edit.as == Edit::As::packed ? unpack(edit)
+                                          : edit.as == Edit::As::drop ? with_comma(edit)
+                                                                      : bytes_of(edit.node);
         const auto offset = static_cast<std::size_t>(replaced.data() - text_.data());
         const std::size_t free_from = splices_.empty() ? 0 : splices_.back().offset + splices_.back().size;
         // cannot be; it would tear the body apart
@@ -44,6 +46,7 @@ public:
             case Edit::As::string: append_json_string(replacements_, edit.text); break;
             case Edit::As::packed: append_packed(edit.text); break;
             case Edit::As::empty: replacements_ += "[]"; break;
+            case Edit::As::drop: break;
             case Edit::As::blocks:
             case Edit::As::block: append_block(edit, spelling); break;
         }
@@ -54,11 +57,25 @@ public:
     /// Where the written text differs from the given one.
     std::optional<std::size_t> first_difference() const {
         if (splices_.empty()) { return std::nullopt; }
-        const Splice& first = splices_.front();
-        const std::string_view before = text_.substr(first.offset, first.size);
-        const std::string_view after = replacement(first);
-        const auto [left, right] = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
-        return first.offset + static_cast<std::size_t>(left - before.begin());
+        // what follows a dropped block may begin like it
+        std::size_t at = splices_.front().offset;
+        std::size_t copied = at;
+        bool same = true;
+        const auto compare = [&](std::string_view written) {
+            if (!same) { return; }
+            const std::string_view given = text_.substr(at, written.size());
+            const auto differs = std::mismatch(given.begin(), given.end(), written.begin(), written.end());
+            at += static_cast<std::size_t>(differs.first - given.begin());
+            same = differs.second == written.end();
+        };
+        for (const Splice& splice : splices_) {
+            compare(text_.substr(copied, splice.offset - copied));
+            compare(replacement(splice));
+            copied = splice.offset + splice.size;
+            if (!same) { break; }
+        }
+        compare(text_.substr(copied));
+        return at;
     }
 
     /// The given text, as pieces.
@@ -109,6 +126,29 @@ private:
     }
 
     static std::string_view bytes_of(Node node) { return {static_cast<const char*>(node.where), node.length}; }
+
+    // A block to be dropped, with what stands between it and the block behind it, where it is among the first of its
+    // array, and otherwise the one before it.
+    std::string_view with_comma(const Edit& edit) const {
+        const std::string_view block = bytes_of(edit.node);
+        const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+        auto begin = static_cast<std::size_t>(block.data() - text_.data());
+        std::size_t end = begin + block.size();
+        bool comma = false;
+        if (edit.leads) {
+            while (end < text_.size() && is_space(text_[end])) { ++end; }
+            comma = end < text_.size() && text_[end] == ',';
+            ++end;
+            while (comma && end < text_.size() && is_space(text_[end])) { ++end; }
+        } else {
+            while (begin > 0 && is_space(text_[begin - 1])) { --begin; }
+            comma = begin > 0 && text_[begin - 1] == ',';
+            --begin;
+        }
+        // cannot be; the array would be none any more
+        if (!comma) { throw std::logic_error("a block without a neighbour is dropped"); }
+        return text_.substr(begin, end - begin);
+    }
 
     // Where the edit's piece of JSON stands in the text, where it is spelled as part of a string.
     std::string_view unpack(const Edit& edit) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "policy.hpp"
+
+#include <coppice/dom.hpp>
+#include <coppice/preset.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace coppice_replay {
+
+/// A pipeline of the library, asked for every request as a host does.
+template <class Pipeline>
+class PipelinePolicy final : public ReplayPolicy {
+public:
+    explicit PipelinePolicy(Pipeline pipeline) : pipeline_(std::move(pipeline)) {}
+
+    void next(Session& session, const Request& request, Sent& sent) override {
+        const coppice::Report report =
+            coppice::plan(session.document_at(request), pipeline_, workspace_, session.dialect());
+        for (const coppice::EditRecord& record : report.edits) { sent.edits.push_back(session.number_of(record)); }
+        follow(report, session, sent);
+    }
+
+private:
+    template <class Report>
+    static void follow(const Report& report, const Session& session, Sent& sent) {
+        if constexpr (requires { report.suggested_breakpoint; }) {
+            sent.suggests = true;
+            if (!report.suggested_breakpoint) { return; }
+            sent.breakpoint_unit =
+                session.unit_of(report.suggested_breakpoint->message, report.suggested_breakpoint->block);
+        }
+    }
+
+    Pipeline pipeline_;
+    coppice::Workspace workspace_;
+};
+
+/// The library's presets.
+inline std::vector<NamedPolicy> library_policies() {
+    const auto made = [](auto pipeline) {
+        return [pipeline] { return std::make_unique<PipelinePolicy<decltype(pipeline)>>(pipeline); };
+    };
+    return {
+        {"openswarm", "the preset of that name: OpenSwarm's wire pruner", made(coppice::presets::openswarm())},
+        {"standard", "the preset of that name", made(coppice::presets::standard())},
+    };
+}
+
+}  // namespace coppice_replay

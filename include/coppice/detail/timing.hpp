@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/cadence.hpp>
+#include <coppice/detail/outlook.hpp>
+#include <coppice/ledger.hpp>
+#include <coppice/transcript.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace coppice::detail {
+
+/// What the fold over the requests came to.
+struct Timing {
+    std::size_t horizon = 0;
+    bool moved = false;              ///< with the last request
+    std::size_t horizon_before = 0;  ///< where it stood before that
+    std::size_t cached = 0;          ///< messages of the request before the last
+    std::size_t changes = 0;         ///< of the outlook: so many were made
+    std::size_t changes_before = 0;  ///< and before the last request
+    std::size_t next_change = none;  ///< the first entry that the next rewrite would change, as far as that is known
+    bool waits_for_user = false;     ///< the cadence has said yes, and only a turn of the user allows it
+    bool saturated = false;
+    double tokens_an_eighth = 0.125;
+};
+
+/// Estimated tokens, corrected by what the provider billed before.
+class TokenScale {
+public:
+    std::size_t tokens(std::size_t eighths) const {
+        return static_cast<std::size_t>(static_cast<double>(eighths) * an_eighth_);
+    }
+    void learn(std::size_t billed, std::size_t eighths) {
+        // what is further off was billed for something else
+        constexpr double most = 4;
+        if (eighths == 0) { return; }
+        const double found = static_cast<double>(billed) / static_cast<double>(eighths);
+        an_eighth_ = std::clamp(found, 0.125 / most, 0.125 * most);
+    }
+    double an_eighth() const { return an_eighth_; }
+
+private:
+    double an_eighth_ = 0.125;
+};
+
+/// The ledger, read along with the requests.
+class LedgerReader {
+public:
+    explicit LedgerReader(const Ledger* ledger) : ledger_(ledger) {}
+
+    /// The note on the request with this many messages; nothing where there is none.
+    const Ledger::Note* go_to(std::size_t messages) {
+        if (ledger_ == nullptr) { return nullptr; }
+        const auto& notes = ledger_->notes();
+        const Ledger::Note* found = nullptr;
+        for (; next_ < notes.size() && notes[next_].messages <= messages; ++next_) {
+            if (notes[next_].limit) { limit_ = *notes[next_].limit; }
+            if (notes[next_].messages == messages) { found = &notes[next_]; }
+        }
+        return found;
+    }
+    std::size_t limit() const { return limit_; }
+
+private:
+    const Ledger* ledger_;
+    std::size_t next_ = 0;
+    std::size_t limit_ = none;
+};
+
+/// The message at which a person began to speak in this request, `none` where it only brings results.
+inline std::size_t user_turn_of(const Transcript& transcript, std::size_t messages) {
+    for (std::size_t i = messages; i-- > 0 && transcript.messages[i].role != Role::assistant;) {
+        if (transcript.starts_user_turn(i)) { return i; }
+    }
+    return none;
+}
+
+/// Weighs rewrites for a cadence. What it needs for that is made when it is asked first.
+template <class PlanPart>
+class Weighing final : public Prospect {
+public:
+    /// `arrive()` answers with the plan of what is done to results as they arrive, or with nothing.
+    Weighing(const Transcript& whole, Outlook& outlook, PlanPart& plan_part)
+        : whole_(whole), outlook_(outlook), plan_part_(plan_part) {}
+
+    void go_to(std::size_t number, std::size_t open, std::size_t messages, std::size_t cached) {
+        number_ = number;
+        open_ = open;
+        messages_ = messages;
+        cached_ = cached;
+        if (started_) { outlook_.see(open, cached); }
+    }
+
+    Reclaim reclaim(const CacheRules& rules) override {
+        start();
+        if (outlook_.is_due(number_)) { outlook_.look(plan_part_); }
+        return {.removed = scale.tokens(outlook_.removed()),
+                .rewritten = scale.tokens(outlook_.rewritten(rules.resolved(whole_.dialect)))};
+    }
+    std::size_t pruned_tokens() override {
+        start();
+        return scale.tokens(pruned_eighths());
+    }
+    std::size_t pruned_eighths() const { return outlook_.eighths(messages_); }
+
+    /// What could go now, however little time it is since the last look, as long as it can be afforded.
+    std::size_t removed_now() {
+        start();
+        if (can_afford()) { outlook_.look(plan_part_); }
+        return scale.tokens(outlook_.removed());
+    }
+
+    bool can_afford() const { return !started_ || outlook_.can_afford(number_); }
+
+    void rewrite() {
+        if (started_) {
+            outlook_.rewrite(plan_part_);
+        } else {
+            unseen_ = open_;
+        }
+    }
+
+    bool started() const { return started_; }
+    std::size_t next_change() const { return started_ ? outlook_.first() : none; }
+    std::size_t changes() const { return started_ ? outlook_.changes().size() : 0; }
+
+    TokenScale scale;
+
+    void start() {
+        if (started_) { return; }
+        started_ = true;
+        outlook_.start(whole_, plan_part_.arrive());
+        if (unseen_ > 0) {
+            outlook_.see(unseen_, cached_);
+            outlook_.rewrite(plan_part_);
+        }
+        outlook_.see(open_, cached_);
+    }
+
+private:
+    const Transcript& whole_;
+    Outlook& outlook_;
+    PlanPart& plan_part_;
+    bool started_ = false;
+    std::size_t number_ = 0;
+    std::size_t open_ = 0;
+    std::size_t messages_ = 0;
+    std::size_t cached_ = 0;
+    std::size_t unseen_ = 0;  // where a rewrite was that nobody looked at
+};
+
+/// Asks the cadence at every request of the history.
+template <cadence Cadence, class PlanPart>
+Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Ledger* ledger, Outlook& outlook,
+                   PlanPart& plan_part) {
+    Timing timing;
+    typename Cadence::State state{};
+    LedgerReader notes(ledger);
+    Weighing<PlanPart> weighing(transcript, outlook, plan_part);
+    // what one rewrite dropped, the next ones must not bring back
+    if (transcript.binds_thinking) { weighing.start(); }
+    std::size_t before = 0;
+    bool due = false;
+    for_each_request(transcript, [&](Request& request) {
+        const std::size_t user_turn =
+            transcript.binds_thinking ? user_turn_of(transcript, request.messages) : request.messages;
+        const bool may_move = user_turn != none && user_turn > 0;
+        request.prospect = &weighing;
+        weighing.go_to(request.number, may_move ? user_turn : request.messages, request.messages, before);
+        const Ledger::Note* const note = notes.go_to(request.messages);
+        due = chosen.moves(state, request) || due;
+        bool forced = false;
+        timing.saturated = false;
+        if constexpr (requires { chosen.saturated(state); }) { timing.saturated = chosen.saturated(state); }
+        if (note != nullptr && note->cold) { forced = weighing.removed_now() > 0; }
+        if (notes.limit() != none && weighing.pruned_tokens() > notes.limit()) {
+            const std::size_t body = weighing.pruned_tokens();
+            const std::size_t removed = weighing.removed_now();
+            const bool reached = body <= notes.limit() + removed;
+            forced = forced || (removed > 0 && (reached || removed >= body / 16));
+            timing.saturated = timing.saturated || !reached;
+        }
+        timing.moved = may_move && (due || forced) && (!transcript.binds_thinking || weighing.can_afford());
+        timing.cached = before;
+        if (timing.moved) {
+            timing.horizon_before = timing.horizon;
+            timing.horizon = user_turn;
+            timing.changes_before = weighing.changes();
+            weighing.rewrite();
+            due = false;
+            if constexpr (requires { chosen.moved(state, request); }) { chosen.moved(state, request); }
+        }
+        if (note != nullptr && note->billed) {
+            weighing.start();
+            weighing.scale.learn(*note->billed, weighing.pruned_eighths());
+        }
+        before = request.messages;
+    });
+    timing.waits_for_user = due && transcript.binds_thinking && weighing.removed_now() > 0;
+    timing.changes = weighing.changes();
+    timing.next_change = weighing.next_change();
+    if (!timing.moved) { timing.changes_before = timing.changes; }
+    timing.tokens_an_eighth = weighing.scale.an_eighth();
+    return timing;
+}
+
+}  // namespace coppice::detail

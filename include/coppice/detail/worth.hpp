@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/pipeline.hpp>
+#include <coppice/prompt_cache.hpp>
+#include <coppice/report.hpp>
+
+#include <cmath>
+#include <cstddef>
+
+namespace coppice::detail {
+
+/// What a plan is worth at the prices of a provider.
+class Worth {
+public:
+    Worth(const Workspace& workspace, const Prices& prices, const CacheRules& rules)
+        : transcript_(workspace.transcript),
+          plan_(workspace.plan),
+          before_(workspace.timing.moved ? &workspace.probe : nullptr),
+          timing_(workspace.timing),
+          prices_(prices),
+          rules_(rules.resolved(workspace.transcript.dialect)) {}
+
+    void add_to(Report& report) {
+        const std::size_t messages = transcript_.messages.size();
+        const std::size_t whole = transcript_.eighths_until(messages);
+        const std::size_t whole_cached = timing_.cached == 0 ? 0 : transcript_.eighths_until(timing_.cached);
+        const std::size_t changed = before_ == nullptr ? none : plan_.first_difference(*before_);
+        const std::size_t changed_message = changed == none ? none : transcript_.all()[changed].message;
+        std::size_t saved = 0;
+        std::size_t saved_cached = 0;    // of what the request before had
+        std::size_t saved_unchanged = 0; // of what stands before the first change
+        std::size_t saved_before = 0;    // by the request before
+        for (std::size_t i = 0; i < transcript_.all().size(); ++i) {
+            const std::size_t message = transcript_.all()[i].message;
+            if (changed != none && message < timing_.cached) { saved_before += before_->saved_eighths(i); }
+            const std::size_t here = plan_.saved_eighths(i);
+            saved += here;
+            if (message < timing_.cached) { saved_cached += here; }
+            if (message < changed_message) { saved_unchanged += here; }
+        }
+        const std::size_t sent = whole - saved;
+        std::size_t served = whole_cached - saved_cached;
+        report.tokens_before += tokens(whole);
+        report.tokens_after += tokens(sent);
+        // of the first request, nothing was sent before
+        if (changed != none && changed_message < timing_.cached) {
+            report.rewrites = true;
+            report.first_rewritten_message = changed_message;
+            report.suggested_breakpoint = block_before(changed);
+            const std::size_t behind = transcript_.first_entry_of(messages) - changed;
+            // entries written before the rewrite before this one hold what that changed
+            const bool written = changed_message >= timing_.horizon_before;
+            const bool found = rules_.look_back == 0 || (written && behind <= rules_.look_back);
+            std::size_t unchanged = found ? transcript_.eighths_until(changed_message) - saved_unchanged
+                                          : transcript_.eighths_until(0);
+            if (tokens(unchanged) < rules_.minimum_tokens) { unchanged = 0; }
+            const std::size_t rebilled = served > unchanged ? served - unchanged : 0;
+            report.tokens_rebilled += tokens(rebilled);
+            served = unchanged < served ? unchanged : served;
+            const std::size_t gone = saved_cached > saved_before ? saved_cached - saved_before : 0;
+            const double spared = static_cast<double>(gone) * static_cast<double>(prices_.read);
+            const double price = static_cast<double>(rebilled) * static_cast<double>(prices_.write - prices_.read);
+            if (spared > 0) { report.break_even_requests = std::ceil(price / spared); }
+        }
+        if (!report.rewrites && timing_.next_change != none) {
+            report.suggested_breakpoint = block_before(timing_.next_change);
+        }
+        const double as_it_was = cost(whole_cached, whole - whole_cached);
+        const double now = cost(served, sent > served ? sent - served : 0);
+        report.net_tokens += (as_it_was - now) * timing_.tokens_an_eighth / 1000;
+        report.saturated = report.saturated || timing_.saturated;
+    }
+
+private:
+    std::size_t tokens(std::size_t eighths) const {
+        return static_cast<std::size_t>(static_cast<double>(eighths) * timing_.tokens_an_eighth);
+    }
+    double cost(std::size_t read, std::size_t written) const {
+        return static_cast<double>(read) * static_cast<double>(prices_.read) +
+               static_cast<double>(written) * static_cast<double>(prices_.write);
+    }
+
+    // Where providers have breakpoints, and a block can carry one.
+    std::optional<BlockPlace> block_before(std::size_t changed) const {
+        if (transcript_.dialect != "anthropic" && transcript_.dialect != "bedrock") { return {}; }
+        const auto entries = transcript_.all();
+        for (std::size_t i = changed; i-- > 0;) {
+            if (entries[i].kind == Kind::reasoning) { continue; }
+            std::size_t dropped = 0;
+            for (std::size_t j = i; j-- > 0 && entries[j].message == entries[i].message;) {
+                dropped += plan_.fate(j) == Fate::drop;
+            }
+            return BlockPlace{entries[i].message, entries[i].block - dropped};
+        }
+        return {};
+    }
+
+    const Transcript& transcript_;
+    const Plan& plan_;
+    const Plan* before_;
+    const Timing& timing_;
+    Prices prices_;
+    CacheRules rules_;
+};
+
+/// Whether some other result of the same call and arguments stays whole, told by hashes.
+class Sight {
+public:
+    Sight(const Workspace& workspace, std::vector<std::uint64_t>& seen, std::string& scratch)
+        : transcript_(workspace.transcript), seen_(seen), scratch_(scratch), seed_(process_seed()) {
+        seen_.clear();
+        for (std::size_t i = 0; i < transcript_.all().size(); ++i) {
+            const Entry& entry = transcript_.all()[i];
+            const Fate fate = workspace.plan.fate(i);
+            const bool whole = fate == Fate::keep || fate == Fate::elide;
+            if (entry.kind == Kind::result && !entry.stub && whole && !entry.identity.empty()) {
+                seen_.push_back(key(entry));
+            }
+        }
+        std::sort(seen_.begin(), seen_.end());
+    }
+
+    bool has(const Entry& entry) const {
+        return !entry.identity.empty() && std::binary_search(seen_.begin(), seen_.end(), key(entry));
+    }
+
+private:
+    std::uint64_t key(const Entry& entry) const { return hash_bytes(decoded(entry.identity, scratch_), seed_); }
+
+    const Transcript& transcript_;
+    std::vector<std::uint64_t>& seen_;
+    std::string& scratch_;
+    std::uint64_t seed_;
+};
+
+}  // namespace coppice::detail

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/dialect.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coppice {
+
+/// What a host knew at its requests and the history does not say. A request is named by the number of messages that it
+/// had. Decisions that used a note stay the same as long as the ledger goes along: save it with the history.
+///
+///     if (idle > ttl) { ledger.note_cold(messages.size()); }
+///     coppice::prune(body, pruner, ledger);
+///     ledger.note_billed(messages.size(), usage.input_tokens);
+class Ledger {
+public:
+    struct Note {
+        std::size_t messages = 0;
+        bool cold = false;
+        std::optional<std::size_t> billed{};
+        std::optional<std::size_t> limit{};
+
+        friend bool operator==(const Note&, const Note&) = default;
+    };
+
+    /// The provider's cache was gone when this request was sent (idle for longer than entries live, another account, a
+    /// new system prompt): a rewrite costs nothing then, so everything clearable goes.
+    void note_cold(std::size_t messages) { note(messages).cold = true; }
+    /// Input tokens that the provider billed for this request, cached ones included: later requests are measured by it.
+    void note_billed(std::size_t messages, std::size_t tokens) { note(messages).billed = tokens; }
+    /// From this request on, bodies must not have more tokens. When one would, everything clearable goes, if that is
+    /// enough or at least a sixteenth of the body; where it is not enough, the report says `saturated`.
+    void note_limit(std::size_t messages, std::size_t tokens) { note(messages).limit = tokens; }
+
+    /// Notes, oldest first.
+    const std::vector<Note>& notes() const { return notes_; }
+
+    friend bool operator==(const Ledger&, const Ledger&) = default;
+
+private:
+    Note& note(std::size_t messages) {
+        const auto before = [](const Note& left, std::size_t number) { return left.messages < number; };
+        auto at = std::lower_bound(notes_.begin(), notes_.end(), messages, before);
+        if (at == notes_.end() || at->messages != messages) {
+            at = notes_.insert(at, Note{.messages = messages});
+        }
+        return *at;
+    }
+
+    std::vector<Note> notes_;
+};
+
+/// What a call is told beside the body. A dialect or a ledger is one by itself.
+struct Inputs {
+    constexpr Inputs(Dialect which = Dialect::detect) : dialect(which) {}
+    constexpr Inputs(const Ledger& notes, Dialect which = Dialect::detect) : dialect(which), ledger(&notes) {}
+
+    Dialect dialect;
+    const Ledger* ledger = nullptr;  ///< not owned; of a batch, it is for every request in it
+};
+
+/// The ledger as a nlohmann JSON value.
+template <class Json>
+Json to_json(const Ledger& ledger) {
+    Json notes = Json::array();
+    for (const Ledger::Note& note : ledger.notes()) {
+        Json item = Json::object();
+        item["messages"] = note.messages;
+        if (note.cold) { item["cold"] = true; }
+        if (note.billed) { item["billed"] = *note.billed; }
+        if (note.limit) { item["limit"] = *note.limit; }
+        notes.push_back(std::move(item));
+    }
+    Json out = Json::object();
+    out["notes"] = std::move(notes);
+    return out;
+}
+
+/// A ledger as `to_json` wrote it. Throws std::invalid_argument, naming the place, on anything else.
+template <class Json>
+Ledger ledger_from_json(const Json& json) {
+    const auto fail = [](const std::string& what) {
+        throw std::invalid_argument("coppice::Ledger: " + what);
+    };
+    if (!json.is_object() || !json.contains("notes") || !json["notes"].is_array() || json.size() != 1) {
+        fail("is no object with an array `notes`");
+    }
+    Ledger ledger;
+    std::size_t index = 0;
+    for (const Json& item : json["notes"]) {
+        const std::string place = "/notes/" + std::to_string(index++);
+        if (!item.is_object() || !item.contains("messages")) { fail(place + " has no `messages`"); }
+        const auto count = [&](const Json& value, const std::string& key) {
+            if (!value.is_number_unsigned()) { fail(place + "/" + key + " is no whole number"); }
+            return value.template get<std::size_t>();
+        };
+        const std::size_t messages = count(item["messages"], "messages");
+        for (const auto& member : item.items()) {
+            const std::string& key = member.key();
+            const Json& value = member.value();
+            if (key == "cold") {
+                if (!value.is_boolean()) { fail(place + "/cold is neither true nor false"); }
+                if (value.template get<bool>()) { ledger.note_cold(messages); }
+            } else if (key == "billed") {
+                ledger.note_billed(messages, count(value, key));
+            } else if (key == "limit") {
+                ledger.note_limit(messages, count(value, key));
+            } else if (key != "messages") {
+                fail(place + "/" + key + " is unknown");
+            }
+        }
+    }
+    return ledger;
+}
+
+}  // namespace coppice

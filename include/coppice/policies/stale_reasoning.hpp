@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/policy.hpp>
+
+#include <cstddef>
+#include <stdexcept>
+
+namespace coppice {
+
+/// What the model thought in turns that are over leaves the history. Where it is sent back, it is billed again with
+/// each request, and nothing refers to it any more.
+///
+/// keeps          the reasoning of the newest `keep_turns` turns of the user, the one that is open among them; what was
+///                said, called and answered in all turns
+/// changes        older reasoning blocks, which leave their messages: oldest first, of a turn all of them or none, so
+///                that what is left is the newest part of it as it was
+/// does nothing   where the provider does not let reasoning go: all but Anthropic and Bedrock. A turn stays that has a
+///                message of nothing but reasoning, calls made by a program, a server tool still at work, a cache mark
+///                on its reasoning, or the newest compaction block, and with it all that is newer
+///
+/// A turn of the user begins where a person speaks without bringing results; what is said beside results belongs to the
+/// tool loop that goes on.
+template <std::size_t KeepTurns = 2>
+struct StaleReasoning {
+    static constexpr std::string_view name = "stale_reasoning";
+
+    std::size_t keep_turns = KeepTurns;  ///< turns of the user, at least 1
+
+    constexpr void validate() const {
+        if (keep_turns == 0) {
+            throw std::invalid_argument("coppice::StaleReasoning: `keep_turns` must be at least 1, the open turn");
+        }
+    }
+    void apply(const Transcript& transcript, Plan& plan) const {
+        std::size_t kept_from = transcript.open_loop_from();
+        for (std::size_t turns = 1; turns < keep_turns && kept_from > 0; ++turns) {
+            const std::size_t before = transcript.messages[kept_from - 1].user_turn_at;
+            kept_from = before == none ? 0 : before;
+        }
+        const auto entries = transcript.entries();
+        for (std::size_t i = 0; i < entries.size() && entries[i].message < kept_from; ++i) {
+            if (entries[i].kind != Kind::reasoning || plan.fate(i) == Fate::drop) { continue; }
+            if (!plan.drop(i, name)) { return; }
+        }
+    }
+};
+
+}  // namespace coppice

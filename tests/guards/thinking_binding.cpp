@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include <coppice/guards/thinking_binding.hpp>
+
+#include "support/binding_validator.hpp"
+#include "support/pruned.hpp"
+#include "support/requests.hpp"
+
+#include <coppice/cadences/every_request.hpp>
+#include <coppice/cadences/ski_rental.hpp>
+#include <coppice/pipeline.hpp>
+#include <coppice/policies/bulky_input_clear.hpp>
+#include <coppice/policies/cap_on_arrival.hpp>
+#include <coppice/policies/keep_recent.hpp>
+#include <coppice/policies/stale_reasoning.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace support;
+
+namespace {
+
+constexpr std::string_view bound_model = "claude-opus-5-5";
+
+Ordered thinking_step(std::size_t i, std::size_t size = 3000) {
+    const std::string id = "c" + std::to_string(i);
+    return list(assistant_blocks(thinking("thought " + std::to_string(i)),
+                                 call_block(id, "Read", Ordered{{"path", id}})),
+                user_blocks(result_block(id, Ordered(filler(i, size)))));
+}
+
+void append(Ordered& messages, const Ordered& more) {
+    for (const Ordered& message : more) { messages.push_back(message); }
+}
+
+// Turns of the user, each with so many steps of thinking and reading, behind one with nothing to clear.
+Ordered turns(std::size_t count, std::size_t steps, std::string_view model = bound_model) {
+    Ordered messages = list(user("first"), assistant_blocks(thinking("kept"), text("yes")));
+    for (std::size_t turn = 0; turn < count; ++turn) {
+        messages.push_back(user("question " + std::to_string(turn)));
+        for (std::size_t step = 0; step < steps; ++step) { append(messages, thinking_step(turn * steps + step)); }
+        messages.push_back(assistant_blocks(thinking("end"), text("answer")));
+    }
+    messages.push_back(user("and now"));
+    Ordered document = body(messages);
+    document["model"] = std::string(model);
+    return document;
+}
+
+// The thinking that is left, by its words.
+std::string thoughts(const Ordered& document) {
+    std::string out;
+    for (const Ordered* const block : blocks_of(document, "thinking")) {
+        out += (out.empty() ? "" : " ") + block->at("thinking").get<std::string>();
+    }
+    return out;
+}
+
+const coppice::Pipeline keep_one{coppice::KeepRecent<1>{}};
+
+}  // namespace
+
+TEST_CASE("thinking_binding: models that bind are told by their names") {
+    using coppice::detail::model_binds_thinking;
+    for (const std::string_view model :
+         {"claude-opus-5-5", "claude-sonnet-5-5-20261001", "claude-haiku-5.5", "claude-fable-5-1", "claude-fable-5-2",
+          "claude-mythos-5-1", "anthropic/claude-opus-5.5", "us.anthropic.claude-sonnet-5-5-v1:0", "claude-opus-6",
+          "claude-saga-5", "claude-next", "claude-opus-5-10", "claude-opus-10", "claude-epic-7-20270101",
+          "claude-mythos-6"}) {
+        CAPTURE(model);
+        CHECK(model_binds_thinking(model));
+    }
+    for (const std::string_view model :
+         {"claude-opus-5", "claude-sonnet-5", "claude-fable-5", "claude-mythos-5", "claude-mythos-preview",
+          "claude-opus-4-6", "claude-opus-4.8", "claude-sonnet-4-5-20250929", "claude-opus-4-20250514",
+          "claude-haiku-4-5", "claude-3-7-sonnet-20250219", "claude-3-opus-20240229", "claude-2.1",
+          "claude-instant-1.2", "claude-v2", "us.anthropic.claude-opus-4-6-v1:0", "kimi-k2", "glm-5", "gpt-5.5", "",
+          "claude-"}) {
+        CAPTURE(model);
+        CHECK_FALSE(model_binds_thinking(model));
+    }
+}
+
+TEST_CASE("thinking_binding: thinking behind the first change goes with it as one run") {
+    const Ordered document = turns(2, 3);
+    const Pruned p = pruned(document, keep_one);
+    // the newest of six results stays; of the turn that has the first of them, no thinking does
+    CHECK(fates(p) == "sssss-");
+    CHECK(thoughts(p.after) == "kept");
+    CHECK(p.report.horizon == document["messages"].size() - 1);
+    // where nothing binds, all of it stays
+    const Pruned free = pruned(turns(2, 3, "claude-opus-5"), keep_one);
+    CHECK(fates(free) == "sssss-");
+    CHECK(thoughts(free.after) == thoughts(free.before));
+}
+
+TEST_CASE("thinking_binding: in a tool loop nothing changes") {
+    Ordered document = turns(1, 0);
+    document["messages"].erase(document["messages"].size() - 1);
+    append(document["messages"], list(user("go on")));
+    for (std::size_t i = 0; i < 6; ++i) { append(document["messages"], thinking_step(i)); }
+    const Pruned p = pruned(document, keep_one);
+    CHECK(p.unchanged());
+    CHECK(p.report.why == "the model binds its thinking to what precedes it, so that nothing changes before the user "
+                          "speaks again");
+    document["messages"].push_back(assistant_blocks(thinking("end"), text("answer")));
+    document["messages"].push_back(user("more"));
+    const Pruned after = pruned(document, keep_one);
+    CHECK(fates(after) == "sssss-");
+    // and then stands still in the next loop
+    append(document["messages"], thinking_step(9));
+    const Pruned later = pruned(document, keep_one);
+    CHECK(fates(later) == "sssss--");
+    CHECK(later.after["messages"][5] == after.after["messages"][5]);
+    CHECK(later.report.horizon == after.report.horizon);
+}
+
+TEST_CASE("thinking_binding: request by request, nothing that was sent becomes invalid") {
+    for (const std::size_t steps : {std::size_t{1}, std::size_t{4}}) {
+        CAPTURE(steps);
+        Requests requests(turns(6, steps));
+        binding_validator::BindingValidator validator;
+        const coppice::Pipeline pipeline{coppice::KeepRecent<2>{}, coppice::StaleReasoning<1>{},
+                                         coppice::SkiRental<coppice::prices::openai_half>{}};
+        std::size_t rewrites = 0;
+        while (requests.next()) {
+            Ordered sent = requests.body();
+            rewrites += coppice::prune(sent, pipeline).rewrites;
+            for (const std::string& violation : validator.feed(requests.body(), sent)) { CHECK_MESSAGE(false, violation); }
+        }
+        CHECK(rewrites >= 2);
+    }
+}
+
+TEST_CASE("thinking_binding: nothing changes before thinking that has to stay") {
+    Ordered document = turns(1, 3);
+    auto& messages = document["messages"];
+    messages.erase(messages.size() - 1);
+    messages.push_back(user("next"));
+    // with nothing else in its message it cannot go
+    messages.push_back(assistant_blocks(thinking("alone")));
+    messages.push_back(user("next"));
+    for (std::size_t i = 10; i < 13; ++i) { append(messages, thinking_step(i)); }
+    messages.push_back(assistant_blocks(thinking("end"), text("answer")));
+    messages.push_back(user("and now"));
+    const Pruned p = pruned(document, keep_one);
+    // what was cleared before that thought was there stays cleared
+    CHECK(fates(p) == "ss-ss-");
+    CHECK(thoughts(p.after).find("alone") != std::string::npos);
+    CHECK(thoughts(p.after).find("kept") == 0);
+    CHECK(thoughts(p.after).find("thought 2") == std::string::npos);
+    CHECK(thoughts(p.after).find("thought 10") == std::string::npos);
+}
+
+TEST_CASE("thinking_binding: with drop_block the provider takes care of it") {
+    Ordered document = turns(1, 0);
+    document["messages"].erase(document["messages"].size() - 1);
+    document["messages"].push_back(user("go on"));
+    for (std::size_t i = 0; i < 6; ++i) { append(document["messages"], thinking_step(i)); }
+    document["thinking"] = {{"type", "adaptive"}, {"block_binding", {{"prefix_mismatch_behavior", "drop_block"}}}};
+    const Pruned p = pruned_once(document, keep_one);
+    CHECK(fates(p) == "ssss--");
+    CHECK(thoughts(p.after) == thoughts(p.before));
+    document["thinking"]["block_binding"]["prefix_mismatch_behavior"] = "error";
+    CHECK_FALSE(pruned_once(document, keep_one).report.engaged);
+}
+
+TEST_CASE("thinking_binding: a host may know better than the name") {
+    const Ordered bound = turns(1, 3);
+    const coppice::Pipeline never{coppice::KeepRecent<1>{}, coppice::ThinkingBinding<coppice::Binds::never>{}};
+    const Pruned p = pruned(bound, never);
+    CHECK(thoughts(p.after) == thoughts(p.before));
+    CHECK(fates(p) == "ss-");
+    const coppice::Pipeline always{coppice::KeepRecent<1>{}, coppice::ThinkingBinding<>{.when = coppice::Binds::always}};
+    CHECK(thoughts(pruned(turns(1, 3, "claude-opus-4-6"), always).after) == "kept");
+    // a body that does not say which model it is for
+    Ordered nameless = turns(1, 3);
+    nameless.erase("model");
+    CHECK(thoughts(pruned(nameless, keep_one).after) == "kept");
+    CHECK(fates(pruned(turns(1, 3, "kimi-k2"), keep_one)) == "ss-");
+}
+
+TEST_CASE("thinking_binding: without thinking there is nothing to bind") {
+    Ordered document = session_of_sizes(std::vector<std::size_t>(4, 3000));
+    document["model"] = std::string(bound_model);
+    CHECK(fates(pruned(document, keep_one)) == "sss-");
+}
+
+TEST_CASE("thinking_binding: what is shaped as it arrives is shaped in a tool loop, too") {
+    Ordered messages = list(user("go on"));
+    append(messages, thinking_step(0));
+    append(messages, thinking_step(1, 200'000));
+    append(messages, thinking_step(2));
+    Ordered document = body(messages);
+    document["model"] = std::string(bound_model);
+    const Pruned p = pruned(document, coppice::Pipeline{coppice::CapOnArrival<>{}, coppice::KeepRecent<1>{}});
+    REQUIRE(p.report.edits.size() == 1);
+    CHECK(p.report.edits[0].reason == "cap_on_arrival");
+    CHECK(thoughts(p.after) == thoughts(p.before));
+}
+
+TEST_CASE("thinking_binding: reasoning in Bedrock is bound alike") {
+    Ordered messages = Ordered::array();
+    const auto say = [](const char* role, Ordered content) { return Ordered{{"role", role}, {"content", content}}; };
+    for (std::size_t turn = 0; turn < 2; ++turn) {
+        messages.push_back(say("user", list(Ordered{{"text", "question"}})));
+        for (std::size_t step = 0; step < 2; ++step) {
+            const std::string id = "t" + std::to_string(turn * 2 + step);
+            messages.push_back(say(
+                "assistant",
+                list(Ordered{{"reasoningContent", {{"reasoningText", {{"text", id}, {"signature", "c2ln"}}}}}},
+                     Ordered{{"toolUse", {{"toolUseId", id}, {"name", "Read"}, {"input", Ordered::object()}}}})));
+            messages.push_back(
+                say("user", list(Ordered{{"toolResult",
+                                          {{"toolUseId", id},
+                                           {"status", "success"},
+                                           {"content", list(Ordered{{"text", filler(turn, 3000)}})}}}})));
+        }
+        messages.push_back(say("assistant", list(Ordered{{"text", "answer"}})));
+    }
+    messages.push_back(say("user", list(Ordered{{"text", "and now"}})));
+    const Ordered document = {{"messages", messages}};
+    Ordered after = document;
+    const coppice::Report report = coppice::prune(after, keep_one);
+    CHECK(report.dialect == "bedrock");
+    const std::string left = after.dump();
+    CHECK(left.find(R"("text":"t0")") == std::string::npos);
+    CHECK(left.find(R"("text":"t1")") == std::string::npos);
+    CHECK(left.find(R"("text":"t3")") == std::string::npos);
+}
