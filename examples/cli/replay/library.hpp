@@ -46,7 +46,15 @@ inline std::vector<NamedPolicy> library_policies() {
     const auto made = [](auto pipeline) {
         return [pipeline] { return std::make_unique<PipelinePolicy<decltype(pipeline)>>(pipeline); };
     };
+    using coppice::utf16;
+    constexpr coppice::BulkyInputClear<5, utf16(2000), true> inputs{.fields = coppice::presets::openswarm_input_fields};
     return {
+        {"openswarm-code", "OpenSwarm's rule as its code has it: without the ceiling that it declares",
+         made(coppice::Pipeline{coppice::EveryRequest<utf16(300'000)>{},
+                                coppice::SmallAging<30, utf16(80), utf16(2000), true>{},
+                                coppice::Dedup<utf16(2000), coppice::SameCall::ignored, false>{},
+                                coppice::KeepRecent<5, utf16(2000), coppice::share_window, true>{}, inputs,
+                                coppice::OpenSwarmWording{}})},
         {"openswarm", "the preset of that name: OpenSwarm's wire pruner", made(coppice::presets::openswarm())},
         {"standard", "the preset of that name", made(coppice::presets::standard())},
     };
