@@ -2,34 +2,16 @@
 // The laws over recorded sessions, where there are any: ../shared/corpus, or the folder COPPICE_CORPUS names.
 #include "support/everything.hpp"
 #include "support/laws.hpp"
+#include "support/requests.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 namespace {
-
-std::vector<std::filesystem::path> bodies(const char* family) {
-    const char* const named = std::getenv("COPPICE_CORPUS");
-    const std::filesystem::path root = named != nullptr
-                                           ? std::filesystem::path(named)
-                                           : std::filesystem::path(COPPICE_SOURCE_DIR) / "../shared/corpus";
-    std::vector<std::filesystem::path> found;
-    if (!std::filesystem::is_directory(root / family)) {
-        MESSAGE("skipped: no recorded sessions at ", (root / family).string());
-        return found;
-    }
-    for (const auto& file : std::filesystem::directory_iterator(root / family)) {
-        if (file.path().extension() == ".json") { found.push_back(file.path()); }
-    }
-    std::sort(found.begin(), found.end());
-    return found;
-}
 
 nlohmann::ordered_json load(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -45,7 +27,7 @@ TEST_CASE("corpus: every preset keeps the laws on every recorded body") {
     };
     for (const Family& family : {Family{"anthropic", "anthropic"}, Family{"openai_chat", "openai-chat"},
                                  Family{"openai_responses", "openai-responses"}, Family{"gemini", "gemini"}}) {
-        for (const auto& path : bodies(family.folder)) {
+        for (const auto& path : support::recorded_bodies(family.folder)) {
             CAPTURE(path.filename().string());
             const nlohmann::ordered_json body = load(path);
             support::for_each_preset([&](const char* name, const auto& pipeline) {

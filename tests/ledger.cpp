@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -163,8 +164,9 @@ Ordered edits_of(const coppice::Report& report) {
     return edits;
 }
 
-// Texts of several sizes, many with escapes, so that the same text is spelled in two ways by bytes and DOM.
-Ordered talking_session() {
+// Texts of several sizes, many with escapes, so that the same text is spelled in two ways by bytes and DOM; no more than
+// so many different ones.
+Ordered talking_session(std::size_t different = 100) {
     Ordered messages = list(user("start"));
     std::size_t number = 0;
     for (std::size_t turn = 0; turn < 6; ++turn) {
@@ -174,13 +176,35 @@ Ordered talking_session() {
             const std::size_t size = writes ? 20 : number % 5 == 0 ? 6'000 : number % 3 == 0 ? 500 : 1'300;
             add_pair(messages, id, writes ? "Write" : "Read",
                      Ordered{{"file_path", "/" + id}, {"content", filler(number, writes ? 1'200 : 20)}},
-                     Ordered(filler(100 + number, size)));
+                     Ordered(filler(100 + number % different, size)));
         }
         messages.push_back(assistant("done"));
         messages.push_back(user("go on"));
     }
     return body(messages);
 }
+
+// Moves at every third request, and asks what that brings only later.
+struct AsksLate {
+    static constexpr std::string_view name = "asks_late";
+    struct State {};
+    bool moves(State&, const coppice::Request& request) const {
+        const bool due = request.number % 3 == 0;
+        return due && (request.number < 8 || request.reclaim().removed > 0);
+    }
+};
+// Asks, and moves whatever the answer.
+struct AsksAlways {
+    static constexpr std::string_view name = "asks_always";
+    struct State {};
+    bool moves(State&, const coppice::Request& request) const { return request.reclaim().removed < 1'000'000'000; }
+};
+// Counts the entries that policies are shown.
+struct Counting {
+    static constexpr std::string_view name = "counting";
+    std::size_t* count;
+    void apply(const coppice::Transcript& transcript, coppice::Plan&) const { *count += transcript.entries().size(); }
+};
 
 // Sends a session request by request, with what a host would note at each, and holds each answer against the others.
 // Answers with the requests that rewrote something.
@@ -270,6 +294,41 @@ TEST_CASE("ledger: request by request, decisions are the same wherever and howev
     CHECK(send(session, none_by_itself, true).size() > 1);
     CHECK(send(session, none_by_itself, false).empty());
     CHECK(send(session, rents, false) != send(session, rents, true));
+}
+
+TEST_CASE("ledger: request by request, duplicates keep their stubs when the first note comes late") {
+    using namespace coppice;
+    const Ordered session = talking_session(3);
+    const Dedup<Size{200}, SameCall::ignored> dedup{};
+    const KeepRecent<6, Size{400}> recent{};
+    CHECK(send(session, Pipeline{Stepped<3>{}, dedup, recent}, true).size() > 2);
+    CHECK(send(session, Pipeline{EveryRequest<>{}, dedup, recent}, true).size() > 2);
+    CHECK(send(session, Pipeline{EveryRequest<>{}, dedup}, true).size() > 2);
+    CHECK(send(session, Pipeline{SkiRental<>{}, dedup, recent}, true).size() > 2);
+    CHECK(send(session, Pipeline{AsksLate{}, dedup, recent}, true).size() > 2);
+    CHECK(send(session, Pipeline{AsksLate{}, dedup, recent}, false).size() > 2);
+}
+
+TEST_CASE("ledger: what it costs to weigh grows with the history and not with its square") {
+    using namespace coppice;
+    constexpr std::size_t results = 4'000;
+    const Ordered session = session_of_sizes(std::vector<std::size_t>(results, 500));
+    Ledger ledger;
+    ledger.note_billed(3, 1'000);
+    ledger.note_limit(3, 10'000);
+    const auto shown = [&](auto cadence, const Ledger& told) {
+        std::size_t count = 0;
+        coppice::plan(session, Pipeline{KeepRecent<2>{}, Counting{&count}, cadence}, told);
+        return count;
+    };
+    // once, at the end, for the request and for the one before it
+    constexpr std::size_t at_least = 2 * results;
+    constexpr std::size_t at_most = 500 * results;
+    const auto linear = [&](std::size_t count) { return count >= at_least && count <= at_most; };
+    CHECK(linear(shown(EveryRequest<>{}, ledger)));
+    CHECK(linear(shown(AsksAlways{}, Ledger{})));
+    CHECK(linear(shown(AsksAlways{}, ledger)));
+    CHECK(linear(shown(SkiRental<prices::no_cache>{}, ledger)));
 }
 
 TEST_CASE("ledger: request by request, on a model that binds its thinking") {

@@ -395,7 +395,8 @@ TEST_CASE("transcript: a part of one has its frame and words but only the entrie
     std::vector<Entry> entries = {entry(Kind::reasoning, 1)};
     std::vector<Part> parts(3);
     std::vector<coppice::Field> fields(2);
-    part.exchange(entries, parts, fields);
+    part.exchange(entries);
+    part.exchange(parts, fields);
     CHECK(part.all().size() == 1);
     CHECK(part.parts.size() == 3);
     CHECK(part.fields.size() == 2);

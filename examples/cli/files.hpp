@@ -39,6 +39,17 @@ inline void check_readable(const std::string& path) {
     std::fclose(file);
 }
 
+/// Throws what `write_file` would throw, where that can be told without writing.
+inline void check_writable(const std::string& path) {
+    if (path == "-") { return; }
+    std::error_code failed;
+    const bool known = std::filesystem::exists(path, failed);
+    std::FILE* const file = std::fopen(path.c_str(), "ab");
+    if (file == nullptr) { throw FileError("cannot write", path); }
+    std::fclose(file);
+    if (!known) { std::filesystem::remove(path, failed); }
+}
+
 inline std::string read_file(const std::string& path) {
     std::string content;
     std::error_code unknown;

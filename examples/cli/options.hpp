@@ -43,6 +43,7 @@ inline constexpr std::string_view usage =
     "  --cadence every-request|stepped:N|min-reclaim:TOKENS|watermark:HIGH:LOW|ski-rental[:PRICES]\n"
     "                                          default: the preset's own, whose size to begin at stays\n"
     "  --ledger FILE                           what was known at earlier requests, as JSON (coppice/ledger.hpp)\n"
+    "  --model NAME                            whose model it is, where the body does not name it\n"
     "  --report FILE                           write what was done, as JSON; - is standard output, if OUT is a file\n"
     "\n"
     "of recap, where --preset says whose texts and numbers:\n"
@@ -54,7 +55,7 @@ inline constexpr std::string_view usage =
     "  --presets A,B,...                       default: all; a wrong name is answered with a list\n"
     "  --prices NAME                           one row of prices; default: all\n"
     "  --json                                  everything as JSON, instead of a table\n"
-    "  --html FILE                             a page with charts, too\n"
+    "  --html FILE                             a page with charts, too; - is standard output, without the table\n"
     "\n"
     "explain and replay read session logs of Claude Code, Codex and dsh, too.\n"
     "IN, OUT, SESSION and BODY are files; without them, or with -, standard input and output.\n"
@@ -85,6 +86,7 @@ struct Options {
         cadence;
     std::string ledger;     // a file; what it says:
     coppice::Ledger notes;
+    std::string model;
     std::string report;
     std::optional<std::string> branch;  // of a recap, as the next one
     std::optional<std::string> cutoff;
@@ -98,7 +100,11 @@ struct Options {
 };
 
 /// What pruning calls are told.
-inline coppice::Inputs inputs_of(const Options& options) { return {options.notes, options.dialect}; }
+inline coppice::Inputs inputs_of(const Options& options) {
+    coppice::Inputs inputs{options.notes, options.dialect};
+    inputs.model = options.model;
+    return inputs;
+}
 
 inline std::size_t parse_count(std::string_view option, std::string_view text) {
     std::size_t value = 0;
@@ -182,6 +188,9 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
     } else if (name == "--ledger") {
         if (value.empty()) { throw UsageError("--ledger needs a file"); }
         options.ledger = value;
+    } else if (name == "--model") {
+        if (value.empty()) { throw UsageError("--model needs a name"); }
+        options.model = value;
     } else if (name == "--report") {
         if (value.empty()) { throw UsageError("--report needs a file"); }
         options.report = value;
@@ -204,7 +213,7 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
 inline bool is_option(Options::Command command, std::string_view word) {
     const std::vector<std::string_view> of_recap = {"--preset", "--branch", "--cutoff"};
     const std::vector<std::string_view> of_bodies = {"--preset", "--dialect", "--via", "--cadence",
-                                                     "--ledger", "--report"};
+                                                     "--ledger", "--model",   "--report"};
     const std::vector<std::string_view> of_replay = {"--presets", "--prices", "--html", "--json"};
     const auto& known = command == Options::Command::recap    ? of_recap
                         : command == Options::Command::replay ? of_replay
@@ -262,6 +271,9 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
     if (options.command == Options::Command::replay) {
         if (files.empty()) { throw UsageError("replay needs a recorded session"); }
         options.files.assign(files.begin(), files.end());
+        if (options.json && options.html == "-") {
+            throw UsageError("the figures and the page cannot both go to standard output");
+        }
         return options;
     }
     const std::size_t most = options.command == Options::Command::prune ? 2 : 1;

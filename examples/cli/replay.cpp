@@ -63,15 +63,6 @@ std::vector<NamedPolicy> chosen_policies(std::string_view wanted) {
     return chosen;
 }
 
-void check_prices(std::string_view wanted) {
-    std::string known;
-    for (const coppice::prices::Row& row : coppice::prices::rows) {
-        if (wanted.empty() || row.name == wanted) { return; }
-        known.append(known.empty() ? "" : ", ").append(row.name);
-    }
-    throw UsageError(reject("--prices", wanted, known));
-}
-
 std::string file_name(std::string_view path) {
     return std::string(path.substr(std::min(path.rfind('/') + 1, path.size())));
 }
@@ -134,9 +125,10 @@ private:
 
 void replay(const Options& options) {
     const std::vector<NamedPolicy> policies = chosen_policies(options.presets);
-    check_prices(options.prices);
+    if (!options.prices.empty()) { prices_named("--prices", options.prices); }
     // minutes may pass until the last one's turn
     for (const std::string& path : options.files) { check_readable(path); }
+    if (!options.html.empty()) { check_writable(options.html); }
     std::vector<SessionRun> runs;
     Progress progress(::isatty(STDERR_FILENO) == 1, options.files.size());
     const bool with_strip = options.json || !options.html.empty();
@@ -163,6 +155,8 @@ void replay(const Options& options) {
             runs.size() == 1 ? runs[0].session : fmt::format("{} recorded sessions", runs.size());
         write_file(options.html, coppice_replay::html_page(runs, title));
     }
+    // the page is all that goes there
+    if (options.html == "-") { return; }
     if (options.json) {
         const Json json = coppice_replay::to_json(runs, policies, options.prices);
         write_file("-", json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n');

@@ -31,9 +31,11 @@ public:
     };
 
     /// The provider's cache was gone when this request was sent (idle for longer than entries live, another account, a
-    /// new system prompt): a rewrite costs nothing then, so everything clearable goes.
+    /// new system prompt): a rewrite costs nothing then, so everything clearable goes. As with limits, now and then one
+    /// is passed over where thousands of results stay whole at each of thousands of requests.
     void note_cold(std::size_t messages) { note(messages).cold = true; }
-    /// Input tokens that the provider billed for this request, cached ones included: later requests are measured by it.
+    /// Input tokens that the provider billed for this request, cached ones included: later requests are measured by it,
+    /// as long as the history is given as it was, and not as it came out of an earlier call.
     void note_billed(std::size_t messages, std::size_t tokens) { note(messages).billed = tokens; }
     /// From this request on, bodies must not have more tokens. When one would, everything clearable goes, if that is
     /// enough or at least a sixteenth of the body; where it is not enough, the report says `saturated`.
@@ -64,6 +66,7 @@ struct Inputs {
 
     Dialect dialect;
     const Ledger* ledger = nullptr;  ///< not owned; of a batch, it is for every request in it
+    std::string_view model{};        ///< not owned; whose it is, where that is not for the body to say
 };
 
 /// The ledger as a nlohmann JSON value.

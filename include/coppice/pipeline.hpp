@@ -20,6 +20,7 @@
 #include <coppice/report.hpp>
 #include <coppice/wording.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -175,27 +176,36 @@ void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool
 }
 
 /// Where the model binds thinking, drops what a plan makes invalid: all that stands behind its first change (with the rest
-/// of that turn), and where it drops older thinking beside, all.
-inline void drop_invalid_thinking(Transcript& transcript, Plan& plan) {
-    if (!transcript.binds_thinking) { return; }
+/// of that turn), and where it drops older thinking beside, all. Answers with the last of it that has to stay, `none` where
+/// all of it went.
+inline std::size_t drop_invalid_thinking(Transcript& transcript, Plan& plan) {
     std::size_t first = none;
     bool dropped = false;
+    bool from_the_middle = false;
+    bool kept = false;
     const auto entries = transcript.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const Fate fate = plan.fate(i);
+        kept = kept || (fate == Fate::keep && entries[i].kind == Kind::reasoning);
         if (fate == Fate::keep || is_arrival(fate)) { continue; }
         if (fate == Fate::drop) {
             dropped = true;
+            from_the_middle = from_the_middle || kept;
         } else if (first == none) {
             first = i;
         }
     }
-    if (first == none) { return; }
-    // nothing changes before thinking that has to stay
+    if (first == none && !from_the_middle) { return none; }
     transcript.may_drop_thinking = true;
+    std::size_t stays = none;
     for (std::size_t i = dropped ? 0 : first; i < entries.size(); ++i) {
-        if (entries[i].kind == Kind::reasoning) { plan.drop(i, ThinkingBinding<>::name); }
+        if (entries[i].kind != Kind::reasoning || plan.fate(i) == Fate::drop) { continue; }
+        const auto turn = [&](std::size_t entry) { return transcript.messages[entries[entry].message].user_turn_at; };
+        // of a turn it goes whole or not at all
+        const bool refused = stays != none && turn(stays) == turn(i);
+        if (refused || !plan.drop(i, ThinkingBinding<>::name)) { stays = i; }
     }
+    return stays;
 }
 
 /// Plans once more what earlier rewrites changed.
@@ -308,9 +318,10 @@ public:
         const auto commit_part = [&workspace](const auto& part) {
             if constexpr (committing_policy<std::remove_cvref_t<decltype(part)>>) {
                 for (std::size_t i = 0; i < workspace.transcript.all().size(); ++i) {
-                    if (workspace.plan.spilled(i) && !part.commit(workspace.transcript, workspace.plan, i)) {
-                        workspace.plan.withdraw_spill(i);
-                    }
+                    if (!workspace.plan.spilled(i) || part.commit(workspace.transcript, workspace.plan, i)) { continue; }
+                    workspace.plan.withdraw_spill(i);
+                    // as far as anybody can tell, it could not be stored before either
+                    if (workspace.timing.moved && workspace.probe.spilled(i)) { workspace.probe.withdraw_spill(i); }
                 }
             }
         };
@@ -426,9 +437,19 @@ private:
         }
         Plan& operator()(Transcript& part) {
             Plan& plan = workspace->probe;
-            plan.start(part, *wording, *guards);
+            const auto start = [&] { plan.start(part, *wording, *guards); };
+            start();
             pipeline->apply_policies(part, plan);
-            detail::drop_invalid_thinking(part, plan);
+            if (!part.binds_thinking) { return plan; }
+            std::size_t stays = detail::drop_invalid_thinking(part, plan);
+            if (stays == none) { return plan; }
+            // nothing changes before thinking that has to stay
+            part.bound_until = std::max(part.bound_until, {part.all()[stays].message, part.all()[stays].block});
+            part.may_drop_thinking = false;
+            start();
+            pipeline->apply_policies(part, plan);
+            stays = detail::drop_invalid_thinking(part, plan);
+            if (stays != none) { start(); }
             return plan;
         }
     };

@@ -106,9 +106,7 @@ public:
                 const Part& part = transcript_->parts[edit.part];
                 if (part.kind == Part::Kind::image) { was -= transcript_->image_surplus(part); }
             } else if (edit.field == none) {
-                for (const Part& part : transcript_->parts_of(transcript_->all()[entry])) {
-                    if (part.kind == Part::Kind::image) { was -= transcript_->image_surplus(part); }
-                }
+                was -= transcript_->image_surplus(transcript_->all()[entry]);
             }
             const Extent& after = edit.part != none    ? changed_parts_[edit.part].after
                                   : edit.field != none ? changed_fields_[edit.field].after

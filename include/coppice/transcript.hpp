@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -134,6 +135,9 @@ struct BlockSpelling {
     }
 };
 
+/// Whether a body asks for thinking.
+enum class ThinkingMode : std::uint8_t { unsaid, off, on };
+
 /// Who speaks.
 enum class Role : std::uint8_t { user, assistant, other };
 
@@ -188,7 +192,7 @@ public:
     std::string_view model{};   ///< as the body names it; empty where it does not
     /// The provider is told to drop thinking that no longer fits what precedes it, instead of refusing the request.
     bool drops_unbound_thinking = false;
-    bool asks_for_thinking = false;  ///< the body has settings for it
+    ThinkingMode thinking_mode = ThinkingMode::unsaid;
     void clear() {
         dialect = {};
         parts.clear();
@@ -198,9 +202,11 @@ public:
         frame_keys = {};
         source = nullptr;
         model = {};
-        drops_unbound_thinking = asks_for_thinking = binds_thinking = false;
+        drops_unbound_thinking = binds_thinking = false;
+        thinking_mode = ThinkingMode::unsaid;
         bound_until = {};
         may_drop_thinking = true;
+        user_speaks_next = false;
         all_.clear();
         sums_.clear();
         eighths_.clear();
@@ -312,9 +318,12 @@ public:
     struct Place {
         std::size_t message = 0;
         std::size_t block = 0;
+        friend auto operator<=>(const Place&, const Place&) = default;
     };
     Place bound_until{};
     bool may_drop_thinking = true;
+    /// As if the tool loop that is open at the horizon were over: nothing will change before it is.
+    bool user_speaks_next = false;
 
     /// Limits the view to the first `count` messages. What those end with, after the last assistant
     /// message, the model has not read yet at that point.
@@ -332,7 +341,7 @@ public:
     }
     /// The tool loop that is open at the horizon begins with this message: nothing of it has been answered to a person.
     std::size_t open_loop_from() const {
-        if (horizon_ == 0 || starts_user_turn(horizon_)) { return horizon_; }
+        if (horizon_ == 0 || user_speaks_next || starts_user_turn(horizon_)) { return horizon_; }
         const std::size_t latest = messages[horizon_ - 1].user_turn_at;
         return latest == none ? 0 : latest;
     }
@@ -355,7 +364,7 @@ public:
         block = whole.block;
         model = whole.model;
         drops_unbound_thinking = whole.drops_unbound_thinking;
-        binds_thinking = whole.binds_thinking;
+        binds_thinking = user_speaks_next = whole.binds_thinking;
         frame_keys = whole.frame_keys;
         narrowed_ = true;
         sums_.push_back(whole.body_until(0));
@@ -371,9 +380,9 @@ public:
         set_horizon(count);
     }
     const Extent& narrowed_body() const { return narrowed_body_; }
-    /// Of a part: replaces all entries, with their parts and fields.
-    void exchange(std::vector<Entry>& entries, std::vector<Part>& new_parts, std::vector<Field>& new_fields) {
-        all_.swap(entries);
+    /// Of a part: replaces all entries, or all parts and fields.
+    void exchange(std::vector<Entry>& entries) { all_.swap(entries); }
+    void exchange(std::vector<Part>& new_parts, std::vector<Field>& new_fields) {
         parts.swap(new_parts);
         fields.swap(new_fields);
     }
@@ -405,6 +414,14 @@ public:
         const std::size_t as_text = token_eighths(serialised(image));
         return as_text > 8 * image_tokens ? as_text - 8 * image_tokens : 0;
     }
+    /// The same of all its images.
+    std::size_t image_surplus(const Entry& entry) const {
+        std::size_t sum = 0;
+        for (const Part& part : parts_of(entry)) {
+            if (part.kind == Part::Kind::image) { sum += image_surplus(part); }
+        }
+        return sum;
+    }
 
     /// Whether that body has at least this much; looks no further than it has to.
     bool body_at_least(std::size_t count, Size wanted) const {
@@ -427,10 +444,7 @@ private:
     std::size_t image_surplus(std::size_t message) const {
         std::size_t sum = 0;
         for (std::size_t i = first_entry_of(message); i < first_entry_of(message + 1); ++i) {
-            if (all_[i].images == 0) { continue; }
-            for (const Part& part : parts_of(all_[i])) {
-                if (part.kind == Part::Kind::image) { sum += image_surplus(part); }
-            }
+            if (all_[i].images > 0) { sum += image_surplus(all_[i]); }
         }
         return sum;
     }

@@ -5,6 +5,7 @@
 #include "../../examples/session_generator.hpp"
 #include "support/builders.hpp"
 #include "support/pruned.hpp"
+#include "support/six.hpp"
 
 #include <coppice/coppice.hpp>
 
@@ -44,24 +45,11 @@ using support::image;
 using support::list;
 using support::result;
 using support::result_block;
+using support::Six;
 using support::text;
 using support::thinking;
 using support::user;
 using support::user_blocks;
-
-// Every stub has six characters, so that what goes can be counted by hand.
-struct Six {
-    static constexpr std::string_view name = "six";
-    static constexpr std::size_t longest = 6;
-    coppice::Shape shape = coppice::Shape::as_it_was;
-    void result(std::string& out, const coppice::ResultFacts&) const { out += "[gone]"; }
-    void field(std::string& out, const coppice::FieldFacts&) const { out += "[gone]"; }
-    void image(std::string& out, const coppice::ResultFacts&) const { out += "[gone]"; }
-    coppice::Recognised recognise(std::string_view said) const {
-        using enum coppice::Recognised::Kind;
-        return {.kind = said == "[gone]" ? stub : content};
-    }
-};
 
 // Nothing that JSON escapes, and different for each number.
 std::string letters(std::size_t number, std::size_t size) {

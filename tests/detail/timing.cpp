@@ -231,14 +231,28 @@ TEST_CASE("timing: changes are counted where somebody weighs them") {
 
 TEST_CASE("timing: a rewrite at which nobody looked is known to those who look later") {
     const Json document = reads(6);
+    // with the one result that was cleared at the fourth request the body is short enough
+    Ledger limit;
+    limit.note_limit(13, document.dump().size() / 4 - 200);
+    CHECK(timing_of(document, At{}, &limit).moved);
+    CHECK_FALSE(timing_of(document, At{{4}}, &limit).moved);
+}
+
+TEST_CASE("timing: changes are kept only where somebody weighed before the first one") {
+    const Json document = reads(6);
     Ledger cold;
     cold.note_cold(13);
-    const Timing timing = timing_of(document, At{{4}}, &cold);
-    CHECK(timing.moved);
-    CHECK(timing.horizon_before == 7);
+    const Timing late = timing_of(document, At{{4}}, &cold);
+    CHECK(late.moved);
+    CHECK(late.horizon_before == 7);
+    CHECK(late.changes_before == 0);
+    CHECK(late.changes == 0);
+    cold.note_limit(3, 1'000'000);
+    const Timing early = timing_of(document, At{{4}}, &cold);
+    CHECK(early.moved);
     // one change at the fourth request, three at the seventh
-    CHECK(timing.changes_before == 1);
-    CHECK(timing.changes == 4);
+    CHECK(early.changes_before == 1);
+    CHECK(early.changes == 4);
 }
 
 TEST_CASE("timing: a cold cache moves the horizon where there is something to clear") {

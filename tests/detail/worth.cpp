@@ -5,6 +5,7 @@
 #include "../../examples/session_generator.hpp"
 #include "support/builders.hpp"
 #include "support/requests.hpp"
+#include "support/six.hpp"
 
 #include <coppice/coppice.hpp>
 
@@ -34,23 +35,10 @@ using support::call;
 using support::call_block;
 using support::list;
 using support::result;
+using support::Six;
 using support::text;
 using support::thinking;
 using support::user;
-
-// Every stub has six characters, so that figures can be worked out by hand.
-struct Six {
-    static constexpr std::string_view name = "six";
-    static constexpr std::size_t longest = 6;
-    coppice::Shape shape = coppice::Shape::as_it_was;
-    void result(std::string& out, const coppice::ResultFacts&) const { out += "[gone]"; }
-    void field(std::string& out, const coppice::FieldFacts&) const { out += "[gone]"; }
-    void image(std::string& out, const coppice::ResultFacts&) const { out += "[gone]"; }
-    coppice::Recognised recognise(std::string_view said) const {
-        using enum coppice::Recognised::Kind;
-        return {.kind = said == "[gone]" ? stub : content};
-    }
-};
 
 // Moves at the requests with these numbers; finds any prefix, however short.
 struct At {
@@ -155,6 +143,24 @@ TEST_CASE("worth: a rewrite costs what is read anew and spares what is gone") {
     // 688 bytes cost 1,150 more each, and 312 are spared at 100 each: 791,200 / 31,200 = 25.4
     CHECK(report.break_even_requests == 26.0);
     CHECK(report.suggested_breakpoint == BlockPlace{1, 0});
+}
+
+TEST_CASE("worth: of a cold cache nothing is read, and nothing that was there is lost") {
+    coppice::Ledger ledger;
+    ledger.note_cold(7);
+    const Json document = round_figures(3);
+    const coppice::Pipeline pipeline{keep_one, At{.numbers = {4}}, Six{}};
+    const Report report = coppice::plan(document, pipeline, {ledger, coppice::Dialect::anthropic});
+    REQUIRE(report.rewrites);
+    CHECK(report.tokens_rebilled == 0);
+    CHECK(report.break_even_requests == 0.0);
+    // all that is sent is written, and without the rewrite that would have been all there is
+    const auto gone = static_cast<double>(report.tokens_before - report.tokens_after);
+    CHECK(report.net_tokens == doctest::Approx(1.25 * gone).epsilon(0.01));
+    // what follows is served as ever
+    coppice::Ledger earlier;
+    earlier.note_cold(5);
+    CHECK(coppice::plan(document, pipeline, {earlier, coppice::Dialect::anthropic}).tokens_rebilled > 0);
 }
 
 TEST_CASE("worth: while nothing is rewritten, what is gone is not read") {

@@ -4,6 +4,7 @@
 
 #include "../../examples/session_dialects.hpp"
 #include "../../examples/session_generator.hpp"
+#include "support/folder.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -13,7 +14,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -25,27 +25,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-class Folder {
-public:
-    Folder() : path_(fs::temp_directory_path() / ("coppice-cli-" + std::to_string(::getpid()))) {
-        fs::create_directories(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    std::string at(const std::string& name) const { return (path_ / name).string(); }
-
-    void write(const std::string& name, const std::string& content) const {
-        std::ofstream(at(name), std::ios::binary) << content;
-    }
-    std::string read(const std::string& name) const {
-        std::ifstream file(at(name), std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-
-private:
-    fs::path path_;
+struct Folder : support::Folder {
+    Folder() : support::Folder("coppice-cli") {}
 };
 
 struct Run {
@@ -423,6 +404,9 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
         "prune --ledger=" + in,
         "prune --ledger - <'" + folder.at("in.json") + "'",
         "prune --dialect klingon" + in,
+        "prune --model=" + in,
+        "replay --model claude-opus-6" + in,
+        "recap --model claude-opus-6" + in,
         "prune --via pigeon" + in,
         "prune --via",
 #if !COPPICE_TEST_WIRE
@@ -589,6 +573,25 @@ TEST_CASE("program: a ledger tells when the cache was gone, and one that cannot 
         }
     }
     CHECK(run_coppice(folder, "recap" + ledger + in).exit_code == 2);
+}
+
+TEST_CASE("program: a body that names no model is whose the command line says") {
+    const Folder folder;
+    Json document = Json::parse(session(300));
+    document.erase("model");
+    folder.write("in.json", document.dump());
+    const auto pruned = [&](const std::string& words) {
+        const Run run = run_coppice(folder, "prune --cadence every-request " + words + " '" + folder.at("in.json") + "'");
+        CHECK(run.exit_code == 0);
+        return run.out.size();
+    };
+    for (const std::string& route : routes()) {
+        const std::string via = "--via " + route;
+        CAPTURE(route);
+        // it thinks, so that without a name it is taken for one that binds its thinking
+        CHECK(pruned(via + " --model claude-opus-5-5") == pruned(via));
+        CHECK(pruned(via + " --model claude-opus-4-6") < pruned(via));
+    }
 }
 
 TEST_CASE("program: the switches of an OpenSwarm host hold for its preset alone") {

@@ -7,6 +7,7 @@
 #include "../../examples/cli/replay/lines.hpp"
 #include "../../examples/cli/replay/run.hpp"
 #include "../../examples/cli/replay/session.hpp"
+#include "support/folder.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -15,10 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,7 +25,6 @@
 #include <vector>
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace {
 
@@ -513,35 +510,15 @@ TEST_CASE("replay: a request in a wrapper is one and a batch is refused") {
 
 namespace {
 
-namespace fs = std::filesystem;
+struct Folder : support::Folder {
+    Folder() : support::Folder("coppice-replay") { write("ten.json", ten_requests().dump()); }
 
-class Folder {
-public:
-    Folder() : path_(fs::temp_directory_path() / ("coppice-replay-" + std::to_string(::getpid()))) {
-        fs::create_directories(path_);
-        write("ten.json", ten_requests().dump());
-    }
-    ~Folder() { fs::remove_all(path_); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    std::string at(const std::string& name) const { return (path_ / name).string(); }
-    void write(const std::string& name, const std::string& content) const {
-        std::ofstream(at(name), std::ios::binary) << content;
-    }
-    std::string read(const std::string& name) const {
-        std::ifstream file(at(name), std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
     /// Runs the program with this folder as the current one.
     int run(const std::string& words) const {
-        const std::string command = "cd '" + path_.string() + "' && '" COPPICE_CLI "' " + words + " >out 2>err";
+        const std::string command = "cd '" + path().string() + "' && '" COPPICE_CLI "' " + words + " >out 2>err";
         const int status = std::system(command.c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
-
-private:
-    fs::path path_;
 };
 
 bool contains(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
@@ -607,7 +584,21 @@ TEST_CASE("replay: a page is written beside the table") {
     CHECK(contains(folder.read("page.html"), "</html>"));
     CHECK(contains(folder.read("page.html"), "ten.json"));
     CHECK(contains(folder.read("out"), "sliding-5"));
-    CHECK(folder.run("replay --presets none --html nowhere/page.html ten.json") == 1);
+    // before any session is replayed
+    CHECK(folder.run("replay --presets none --html nowhere/page.html ten.json ten.json") == 1);
+    CHECK(folder.read("out").empty());
+    CHECK(folder.run("replay --presets none --html unused.html no.json") == 1);
+    CHECK(!std::filesystem::exists(folder.path() / "unused.html"));
+}
+
+TEST_CASE("replay: the page and figures do not meet on standard output") {
+    const Folder folder;
+    REQUIRE(folder.run("replay --presets sliding-5 --html - ten.json") == 0);
+    const std::string out = folder.read("out");
+    CHECK(out.substr(0, 15) == "<!DOCTYPE html>");
+    CHECK(out.substr(out.size() - 8) == "</html>\n");
+    CHECK(folder.run("replay --presets sliding-5 --json --html - ten.json") == 2);
+    CHECK(folder.read("out").empty());
 }
 
 TEST_CASE("replay: session logs are sessions too") {

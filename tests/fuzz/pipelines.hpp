@@ -14,18 +14,18 @@ struct Terse {
     static constexpr std::string_view name = "terse";
     static constexpr std::size_t longest = 90;
     static constexpr char opening = '[';
+    static constexpr std::string_view duplicate_opening = "[~=";
 
     coppice::Shape shape = coppice::Shape::as_it_was;
 
     void result(std::string& out, const coppice::ResultFacts& facts) const {
-        out += "[~";
+        out += facts.duplicate ? duplicate_opening : "[~";
         append_size(out, facts.size);
         for (const std::size_t count : {facts.images, facts.documents, facts.others}) {
             if (count > 0) { out += 'a'; }
             coppice::append_number(out, count);
         }
         if (facts.error) { out += 'e'; }
-        if (facts.duplicate) { out += 'd'; }
         for (const std::string_view words : {facts.tool, facts.identity, facts.first_line, facts.last_line}) {
             coppice::append_safe(out, words, 6);
         }

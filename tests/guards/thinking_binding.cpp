@@ -12,6 +12,7 @@
 #include <coppice/policies/cap_on_arrival.hpp>
 #include <coppice/policies/keep_recent.hpp>
 #include <coppice/policies/stale_reasoning.hpp>
+#include <coppice/wire.hpp>
 
 #include <doctest/doctest.h>
 
@@ -69,7 +70,8 @@ TEST_CASE("thinking_binding: models that bind are told by their names") {
          {"claude-opus-5-5", "claude-sonnet-5-5-20261001", "claude-haiku-5.5", "claude-fable-5-1", "claude-fable-5-2",
           "claude-mythos-5-1", "anthropic/claude-opus-5.5", "us.anthropic.claude-sonnet-5-5-v1:0", "claude-opus-6",
           "claude-saga-5", "claude-next", "claude-opus-5-10", "claude-opus-10", "claude-epic-7-20270101",
-          "claude-mythos-6"}) {
+          "claude-mythos-6", "claude-", "claude", "my_claude_opus_6",
+          "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-5-5-v1:0"}) {
         CAPTURE(model);
         CHECK(model_binds_thinking(model));
     }
@@ -78,7 +80,7 @@ TEST_CASE("thinking_binding: models that bind are told by their names") {
           "claude-opus-4-6", "claude-opus-4.8", "claude-sonnet-4-5-20250929", "claude-opus-4-20250514",
           "claude-haiku-4-5", "claude-3-7-sonnet-20250219", "claude-3-opus-20240229", "claude-2.1",
           "claude-instant-1.2", "claude-v2", "us.anthropic.claude-opus-4-6-v1:0", "kimi-k2", "glm-5", "gpt-5.5", "",
-          "claude-"}) {
+          "arn:aws:bedrock:us-east-1:1:foundation-model/anthropic.claude-opus-4-6-v1:0"}) {
         CAPTURE(model);
         CHECK_FALSE(model_binds_thinking(model));
     }
@@ -183,10 +185,134 @@ TEST_CASE("thinking_binding: a host may know better than the name") {
     CHECK(fates(pruned(turns(1, 3, "kimi-k2"), keep_one)) == "ss-");
 }
 
-TEST_CASE("thinking_binding: without thinking there is nothing to bind") {
+TEST_CASE("thinking_binding: what has no name is whose the call says, and else Claude's as soon as it thinks") {
+    Ordered document = turns(1, 3);
+    const auto left = [&](std::string_view told) {
+        coppice::Inputs inputs;
+        inputs.model = told;
+        Ordered after = document;
+        coppice::prune(after, keep_one, inputs);
+        const std::string bytes = document.dump();
+        const coppice::PrunedBody same = coppice::prune(bytes, keep_one, inputs);
+        CHECK(same.bytes(bytes) == after.dump());
+        return thoughts(after);
+    };
+    const std::string all = thoughts(document);
+    for (const char* const name : {"", "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc"}) {
+        CAPTURE(name);
+        document["model"] = name;
+        CHECK(left("") == "kept");
+        CHECK(left("claude-opus-4-6") == all);
+        CHECK(left("claude-fable-5-2") == "kept");
+    }
+    document["model"] = "arn:aws:bedrock:us-east-1:1:foundation-model/meta.llama4-maverick-v1:0";
+    CHECK(left("") == all);
+}
+
+TEST_CASE("thinking_binding: the name decides whether or not there has been any thinking") {
+    // before the first thought nothing may be cleared that would come back with it
     Ordered document = session_of_sizes(std::vector<std::size_t>(4, 3000));
     document["model"] = std::string(bound_model);
+    CHECK(pruned(document, keep_one).unchanged());
+    document["messages"].push_back(user("and now"));
     CHECK(fates(pruned(document, keep_one)) == "sss-");
+    // a body that wants none gets none
+    document["messages"].erase(document["messages"].size() - 1);
+    document["thinking"] = {{"type", "disabled"}};
+    CHECK(fates(pruned(document, keep_one)) == "sss-");
+    // but what was thought before is bound still
+    Ordered thinks = turns(1, 3);
+    thinks["thinking"] = {{"type", "disabled"}};
+    CHECK(thoughts(pruned(thinks, keep_one).after) == "kept");
+}
+
+namespace {
+
+// A host that wants to see what the model thought in one message, and nothing of it dropped.
+struct KeepThoughts {
+    static constexpr std::string_view name = "keep_thoughts";
+    std::size_t of_message = 0;
+
+    bool allows(const coppice::Transcript& transcript, const coppice::Proposal& proposal) const {
+        return proposal.fate != coppice::Fate::drop || transcript.all()[proposal.entry].message != of_message;
+    }
+};
+
+// The same for the fourth message, and counts how often it is asked.
+struct Counting {
+    static constexpr std::string_view name = "counting";
+    std::size_t* asked;
+
+    bool allows(const coppice::Transcript& transcript, const coppice::Proposal& proposal) const {
+        *asked += proposal.fate == coppice::Fate::drop;
+        return KeepThoughts{3}.allows(transcript, proposal);
+    }
+};
+
+// Drops the thinking that is neither oldest nor newest.
+struct DropSecondTurn {
+    static constexpr std::string_view name = "drop_second_turn";
+
+    void apply(const coppice::Transcript& transcript, coppice::Plan& plan) const {
+        const auto entries = transcript.entries();
+        std::size_t turns = 0;
+        std::size_t turn = coppice::none;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (entries[i].kind != coppice::Kind::reasoning) { continue; }
+            const std::size_t its = transcript.messages[entries[i].message].user_turn_at;
+            turns += its != turn;
+            turn = its;
+            if (turns == 2) { plan.drop(i, name); }
+        }
+    }
+};
+
+// Sends a session request by request; answers with how many of them rewrote something.
+template <class Pipeline>
+std::size_t send(const Ordered& whole, const Pipeline& pipeline) {
+    Requests requests(whole);
+    binding_validator::BindingValidator validator;
+    std::size_t rewrites = 0;
+    while (requests.next()) {
+        Ordered sent = requests.body();
+        rewrites += coppice::prune(sent, pipeline).rewrites;
+        for (const std::string& violation : validator.feed(requests.body(), sent)) { CHECK_MESSAGE(false, violation); }
+    }
+    return rewrites;
+}
+
+}  // namespace
+
+TEST_CASE("thinking_binding: a guard that keeps thinking keeps what is before it") {
+    const Ordered document = turns(6, 3);
+    // every place where something is thought, and one where nothing is
+    for (std::size_t message = 0; message < document["messages"].size(); message += 3) {
+        CAPTURE(message);
+        const KeepThoughts guard{message};
+        CHECK(send(document, coppice::Pipeline{coppice::KeepRecent<2>{}, guard}) >= 1);
+        CHECK(send(document, coppice::Pipeline{coppice::KeepRecent<2>{}, coppice::StaleReasoning<1>{}, guard,
+                                               coppice::SkiRental<coppice::prices::openai_half>{}}) >= 1);
+    }
+    // of the first turn's four thoughts the last one stays, so all of that turn does
+    const Pruned p = pruned(document, coppice::Pipeline{coppice::KeepRecent<1>{}, KeepThoughts{9}});
+    CHECK(thoughts(p.after) == "kept thought 0 thought 1 thought 2 end");
+    CHECK(fates(p) == "---ssssssssssssss-");
+}
+
+TEST_CASE("thinking_binding: a giant turn that keeps one thought is asked for each of them once") {
+    std::size_t asked = 0;
+    constexpr std::size_t steps = 1'000;
+    coppice::plan(turns(1, steps), coppice::Pipeline{coppice::KeepRecent<1>{}, Counting{&asked}});
+    CHECK(asked > 0);
+    CHECK(asked < 10 * steps);
+}
+
+TEST_CASE("thinking_binding: thinking that a policy drops from the middle takes all of it along") {
+    const Ordered document = turns(5, 2);
+    CHECK(send(document, coppice::Pipeline{DropSecondTurn{}, coppice::KeepRecent<100>{}}) >= 1);
+    Ordered after = document;
+    coppice::prune(after, coppice::Pipeline{DropSecondTurn{}});
+    CHECK(thoughts(after) == "");
 }
 
 TEST_CASE("thinking_binding: what is shaped as it arrives is shaped in a tool loop, too") {

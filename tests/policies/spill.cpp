@@ -185,6 +185,25 @@ TEST_CASE("spill: where the first three writes fail the other results still get 
     CHECK(p.report.by_reason.at(0).count == 17);
 }
 
+TEST_CASE("spill: a store that takes nothing is no reason to say that anything was rewritten") {
+    AskingStore store;
+    const Ordered document = session_of_sizes({60'000, 60'000, 3'000, 3'000});
+    const auto report = [&](bool accepts) {
+        store.accepts = [accepts](std::size_t) { return accepts; };
+        Ordered pruned = document;
+        return coppice::prune(pruned, coppice::Pipeline{into(store), coppice::KeepRecent<3>{}});
+    };
+    const coppice::Report refused = report(false);
+    // the oldest result is cleared, and the others were and are whole
+    CHECK(refused.edits.size() == 1);
+    CHECK(refused.first_rewritten_message == 2);
+    const coppice::Report alone = coppice::plan(document, coppice::Pipeline{coppice::KeepRecent<3>{}});
+    CHECK(refused.rewrites == alone.rewrites);
+    CHECK(refused.net_tokens == doctest::Approx(alone.net_tokens));
+    CHECK(refused.tokens_rebilled == alone.tokens_rebilled);
+    CHECK(report(true).edits.size() == 2);
+}
+
 TEST_CASE("spill: without a store nothing happens") {
     CHECK(pruned(session_of_sizes({60'000}), coppice::Pipeline<coppice::Spill<>>{}).unchanged());
 }

@@ -3,6 +3,7 @@
 
 #include "support/pruned.hpp"
 
+#include <coppice/cadences/ski_rental.hpp>
 #include <coppice/cadences/stepped.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/policies/keep_recent.hpp>
@@ -217,6 +218,28 @@ TEST_CASE("stale_reasoning: pruned again, and with every turn that follows, what
         CHECK(all.substr(all.size() - left.size()) == left);
         CHECK(left.size() == (i == 0 ? 6U : 12U));
         messages = p.after["messages"];
+    }
+}
+
+TEST_CASE("stale_reasoning: a cadence that weighs stops at what may not go, too") {
+    constexpr coppice::CacheRules any{.look_back = 0, .minimum_tokens = 0};
+    const coppice::Pipeline rents{coppice::StaleReasoning<1>{},
+                                  coppice::SkiRental<coppice::prices::no_cache, coppice::Size{0}, any>{}};
+    Ordered messages = turns(2);
+    CHECK(left_of(messages, rents) == "1a 1b ");
+    // nothing but reasoning, which may not leave, and in the next turn behind what might
+    for (std::size_t at = 0; at < 2; ++at) {
+        CAPTURE(at);
+        messages = turns(2);
+        add_turn(messages, 2);
+        messages.insert(messages.begin() + static_cast<std::ptrdiff_t>(4 + 2 * at), assistant_blocks(thinking("alone")));
+        for (std::size_t i = 3; i < 6; ++i) { add_turn(messages, i); }
+        const std::string left = left_of(messages, rents);
+        CHECK(left == left_of(messages, open_turn_only));
+        CHECK(left.find("alone") != std::string::npos);
+        CHECK(left.find("5a 5b") == left.size() - 6);
+        CHECK(left.find("3a 3b") != std::string::npos);
+        CHECK((left.find("0a") == std::string::npos) == (at == 1));
     }
 }
 

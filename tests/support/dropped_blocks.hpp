@@ -86,23 +86,6 @@ inline BrokenTurns broken_turns(const Json::array_t& before, const Json::array_t
     return broken;
 }
 
-/// What was removed is one run of the reasoning there was, and all the rest is there as it was.
-inline bool is_one_run(const Json::array_t& before, const Json::array_t& after, const Shape& shape) {
-    const std::vector<Placed> left = reasoning_of(before, shape);
-    const std::vector<Placed> right = reasoning_of(after, shape);
-    if (right.size() > left.size()) { return false; }
-    const auto is_kept = [&](std::size_t l, std::size_t r) {
-        return left[l].message == right[r].message && shape.is_same(*left[l].block, *right[r].block);
-    };
-    std::size_t front = 0;
-    while (front < right.size() && is_kept(front, front)) { ++front; }
-    const std::size_t removed = left.size() - right.size();
-    for (std::size_t r = front; r < right.size(); ++r) {
-        if (!is_kept(r + removed, r)) { return false; }
-    }
-    return true;
-}
-
 /// The first message that is not the same without its reasoning; the number of messages where there is none.
 inline std::size_t first_other_change(const Json::array_t& before, const Json::array_t& after, const Shape& shape) {
     for (std::size_t m = 0; m < before.size() && m < after.size(); ++m) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coppice/cadence.hpp>
+#include <coppice/tokens.hpp>
 
 #include <cstddef>
 #include <limits>
@@ -33,17 +34,14 @@ struct SkiRental {
         if (!request.body_at_least(engage)) { return false; }
         const Reclaim reclaim = request.reclaim(rules);
         if (reclaim.removed == 0) { return false; }
-        state.account = add(state.account, times(reclaim.removed, prices.read));
+        state.account = add_weights(state.account, times(reclaim.removed, prices.read));
         return state.account >= times(reclaim.rewritten, prices.write - prices.read);
     }
     void moved(State& state, const Request&) const { state.account = 0; }
 
 private:
-    static constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-    static constexpr std::size_t add(std::size_t left, std::size_t right) {
-        return right > most - left ? most : left + right;
-    }
     static constexpr std::size_t times(std::size_t tokens, std::size_t price) {
+        constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
         return price != 0 && tokens > most / price ? most : tokens * price;
     }
 };

@@ -62,6 +62,7 @@ public:
         least_bytes_ = whole.binds_thinking ? 0 : 256;
         fixed_thinking_ = {};
         has_fixed_thinking_ = false;
+        last_reasoning_ = none;
     }
 
     /// Goes on to the next request, at which the first `open` messages might be rewritten. The request before it had
@@ -169,10 +170,17 @@ private:
         part_.widen(*whole_, open_, whole_->body_until(open_) - gone_size_);
         part_.bound_until = fixed_thinking_;
         part_.may_drop_thinking = !has_fixed_thinking_;
-        return plan_part(part_);
+        Plan& plan = plan_part(part_);
+        // a guard kept more of it
+        if (fixed_thinking_ < part_.bound_until) {
+            fixed_thinking_ = part_.bound_until;
+            has_fixed_thinking_ = true;
+        }
+        return plan;
     }
 
-    bool is_worth_it(const Transcript& transcript, const Entry& entry) const {
+    // Whether anything of a call or result may still change, and is worth it.
+    bool is_open(const Transcript& transcript, const Entry& entry) const {
         if (entry.immutable) { return false; }
         if (entry.kind == Kind::call) {
             for (const Field& field : transcript.fields_of(entry)) {
@@ -209,11 +217,11 @@ private:
             if (entry.kind == Kind::result) {
                 // a call without a result, and a result without its call, stay
                 if (entry.peer == none) { continue; }
-                if (is_worth_it(*whole_, entry) || is_worth_it(*whole_, whole_->all()[entry.peer])) {
+                if (is_open(*whole_, entry) || is_open(*whole_, whole_->all()[entry.peer])) {
                     fresh_.push_back(entry.peer);
                     fresh_.push_back(i);
                 }
-            } else if (entry.kind != Kind::call && (entry.removable || entry.images > 0)) {
+            } else if (entry.kind == Kind::reasoning ? shows(i) : entry.kind != Kind::call && entry.images > 0) {
                 fresh_.push_back(i);
             }
         }
@@ -306,53 +314,45 @@ private:
             entries_.push_back(entry);
         }
         field_numbers_.resize(fields_left);
+        part_.exchange(parts_, fields_);
+        part_.exchange(entries_);
         keep_what_may_change();
-        part_.exchange(entries_, parts_, fields_);
     }
 
     // Of pairs with neither a result nor an input that is worth it, nothing may change any more.
     void keep_what_may_change() {
-        part_view_.clear();
+        const std::span<Entry> entries = part_.all();
+        entries_.clear();
         std::size_t kept = 0;
-        moved_to_.assign(entries_.size(), none);
+        moved_to_.assign(entries.size(), none);
         const auto may_change = [&](const Entry& entry) {
-            if (entry.kind != Kind::call && entry.kind != Kind::result) { return entry.images > 0 || entry.removable; }
+            if (entry.kind != Kind::call && entry.kind != Kind::result) {
+                return entry.images > 0 || entry.kind == Kind::reasoning;
+            }
             const std::size_t peer = places_[entry.peer];
-            return is_open(entry) || (peer != none && is_open(entries_[peer]));
+            return is_open(part_, entry) || (peer != none && is_open(part_, entries[peer]));
         };
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
-            if (places_[i] == none || !may_change(entries_[places_[i]])) { continue; }
+            if (places_[i] == none || !may_change(entries[places_[i]])) { continue; }
             moved_to_[places_[i]] = kept;
-            part_view_.push_back(entries_[places_[i]]);
+            entries_.push_back(entries[places_[i]]);
             numbers_[kept++] = numbers_[i];
         }
         numbers_.resize(kept);
-        for (Entry& entry : part_view_) {
+        for (Entry& entry : entries_) {
             if (entry.peer != none) { entry.peer = moved_to_[places_[entry.peer]]; }
         }
-        entries_.swap(part_view_);
+        part_.exchange(entries_);
     }
 
-    bool is_open(const Entry& entry) const {
-        if (entry.immutable) { return false; }
-        if (entry.kind == Kind::result) {
-            if (entry.stub) { return false; }
-            if (entry.images > 0) { return true; }
-            std::size_t bytes = 0;
-            for (std::size_t i = entry.first_part; i < entry.first_part + entry.part_count; ++i) {
-                const Part& part = parts_[i];
-                if (part.kind == Part::Kind::text) {
-                    const std::size_t least = part.text.least(Unit::bytes);
-                    bytes += least >= least_bytes_ ? least : part.text.plain().bytes;
-                }
-                if (part.kind == Part::Kind::document || part.kind == Part::Kind::other) { return true; }
-            }
-            return bytes >= least_bytes_;
-        }
-        for (std::size_t i = entry.first_field; i < entry.first_field + entry.field_count; ++i) {
-            if (has_enough(fields_[i].text)) { return true; }
-        }
-        return false;
+    // Reasoning that may go, and of what may not, the first after that and of each turn of the user: policies have to
+    // stop at it, and what may not go stays with all that is thought in its turn.
+    bool shows(std::size_t number) {
+        const auto turn = [&](std::size_t entry) { return whole_->messages[whole_->all()[entry].message].user_turn_at; };
+        const bool same = last_reasoning_ != none && !whole_->all()[last_reasoning_].removable &&
+                          turn(last_reasoning_) == turn(number);
+        last_reasoning_ = number;
+        return whole_->all()[number].removable || !same;
     }
 
     const Transcript* whole_ = nullptr;
@@ -372,9 +372,10 @@ private:
     std::size_t least_bytes_ = 0;             // less is not worth the look
     Transcript::Place fixed_thinking_{};
     bool has_fixed_thinking_ = false;
+    std::size_t last_reasoning_ = none;
     // kept for their capacity
     std::vector<std::size_t> fresh_, places_, moved_to_;
-    std::vector<Entry> entries_, part_view_;
+    std::vector<Entry> entries_;
     std::vector<Part> parts_;
     std::vector<Field> fields_;
 };

@@ -107,7 +107,10 @@ protected:
         if (is_one_of(key, "model", "modelId")) {
             out_.model = out_.keep_exact(value.text());
         } else if (is(key, "thinking")) {
-            out_.asks_for_thinking = is_one_of(value.peek("type"), "enabled", "adaptive");
+            const auto type = value.peek("type");
+            out_.thinking_mode = is_one_of(type, "enabled", "adaptive") ? ThinkingMode::on
+                                 : is(type, "disabled")                 ? ThinkingMode::off
+                                                                        : ThinkingMode::unsaid;
             value.members([this](Text name, Value binding) {
                 if (!is(name, "block_binding")) { return; }
                 out_.drops_unbound_thinking = is(binding.peek("prefix_mismatch_behavior"), "drop_block");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -151,7 +152,7 @@ void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentione
         report.unpaired_results += entry.kind == Kind::result && entry.peer == none;
     }
     std::string& scratch = workspace.text;
-    const Sight sight(workspace, workspace.seen, scratch);
+    std::optional<Sight> sight;  // most bodies stay as they are
     plan.for_each_edit([&](const Edit& edit) {
         const Entry& entry = transcript.all()[edit.entry];
         if (edit.part == none && edit.field == none) {
@@ -169,7 +170,8 @@ void add_to_report(Workspace& workspace, Report& report, Unmentioned& unmentione
         record.id = shown(entry.id, scratch);
         record.tool = shown(entry.tool, scratch);
         record.identity = shown(entry.identity, scratch);
-        record.out_of_sight = entry.kind == Kind::result && edit.part == none && !sight.has(entry);
+        if (!sight) { sight.emplace(workspace, workspace.seen, scratch); }
+        record.out_of_sight = entry.kind == Kind::result && edit.part == none && !sight->has(entry);
         record.replacement = edit.text;
         record.bytes_before = bytes.before;
         record.bytes_after = bytes.after;
@@ -210,6 +212,7 @@ void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, const Inputs& 
             if (refused++ == 0) { first_refusal = refusal; }
             return;
         }
+        if (!inputs.model.empty()) { workspace.transcript.model = inputs.model; }
         pipeline.run(workspace);
         if (commit == Commit::yes) { pipeline.commit(workspace); }
         const std::size_t edits_before = report.edits.size();

@@ -21,6 +21,7 @@ struct Timing {
     std::size_t changes_before = 0;  ///< and before the last request
     std::size_t next_change = none;  ///< the first entry that the next rewrite would change, as far as that is known
     bool waits_for_user = false;     ///< the cadence has said yes, and only a turn of the user allows it
+    bool cold = false;  ///< nothing was cached when the last request was sent
     bool saturated = false;
     double tokens_an_eighth = 0.125;
 };
@@ -76,11 +77,12 @@ inline std::size_t user_turn_of(const Transcript& transcript, std::size_t messag
     return none;
 }
 
-/// Weighs rewrites for a cadence. What it needs for that is made when it is asked first.
+/// Weighs rewrites for a cadence and for the ledger. What it needs for that is made when it is asked first.
 template <class PlanPart>
 class Weighing final : public Prospect {
 public:
-    /// `arrive()` answers with the plan of what is done to results as they arrive, or with nothing.
+    /// `plan_part` runs the policies, as the outlook asks; its `arrive()` answers with the plan of what is done to results
+    /// as they arrive, or with nothing.
     Weighing(const Transcript& whole, Outlook& outlook, PlanPart& plan_part)
         : whole_(whole), outlook_(outlook), plan_part_(plan_part) {}
 
@@ -89,65 +91,73 @@ public:
         open_ = open;
         messages_ = messages;
         cached_ = cached;
-        if (started_) { outlook_.see(open, cached); }
     }
 
     Reclaim reclaim(const CacheRules& rules) override {
-        start();
+        catch_up();
         if (outlook_.is_due(number_)) { outlook_.look(plan_part_); }
         return {.removed = scale.tokens(outlook_.removed()),
                 .rewritten = scale.tokens(outlook_.rewritten(rules.resolved(whole_.dialect)))};
     }
-    std::size_t pruned_tokens() override {
-        start();
-        return scale.tokens(pruned_eighths());
-    }
-    std::size_t pruned_eighths() const { return outlook_.eighths(messages_); }
+    std::size_t pruned_tokens() override { return scale.tokens(eighths_now()); }
 
+    std::size_t eighths_now() {
+        catch_up();
+        return outlook_.eighths(messages_);
+    }
     /// What could go now, however little time it is since the last look, as long as it can be afforded.
     std::size_t removed_now() {
-        start();
+        catch_up();
         if (can_afford()) { outlook_.look(plan_part_); }
         return scale.tokens(outlook_.removed());
     }
 
-    bool can_afford() const { return !started_ || outlook_.can_afford(number_); }
+    /// Whether what a rewrite changes stays changed and is not planned again: where somebody weighed before the first one.
+    /// Otherwise each plan starts from scratch, and nobody need know what the one before it was.
+    bool keeps_changes() const { return decided_ ? keeps_ : weighed(); }
+    /// Whether there is time for a rewrite at this request.
+    bool can_rewrite() const { return !keeps_changes() || can_afford(); }
 
     void rewrite() {
-        if (started_) {
-            outlook_.rewrite(plan_part_);
-        } else {
-            unseen_ = open_;
-        }
+        keeps_ = keeps_changes();
+        decided_ = true;
+        unseen_ = open_;
+        if (keeps_) { catch_up(); }
     }
 
-    bool started() const { return started_; }
     std::size_t next_change() const { return started_ ? outlook_.first() : none; }
-    std::size_t changes() const { return started_ ? outlook_.changes().size() : 0; }
+    std::size_t changes() const { return keeps_ ? outlook_.changes().size() : 0; }
 
     TokenScale scale;
 
-    void start() {
-        if (started_) { return; }
+private:
+    bool can_afford() const { return !started_ || outlook_.can_afford(number_); }
+    bool weighed() const { return whole_.binds_thinking || started_; }
+
+    // Rewrites that nobody had asked about are made up for as one.
+    void catch_up() {
+        if (!started_) { outlook_.start(whole_, plan_part_.arrive()); }
         started_ = true;
-        outlook_.start(whole_, plan_part_.arrive());
         if (unseen_ > 0) {
+            if (!keeps_ && !can_afford()) { return; }
             outlook_.see(unseen_, cached_);
             outlook_.rewrite(plan_part_);
+            unseen_ = 0;
         }
         outlook_.see(open_, cached_);
     }
 
-private:
     const Transcript& whole_;
     Outlook& outlook_;
     PlanPart& plan_part_;
     bool started_ = false;
+    bool decided_ = false;
+    bool keeps_ = false;
     std::size_t number_ = 0;
     std::size_t open_ = 0;
     std::size_t messages_ = 0;
     std::size_t cached_ = 0;
-    std::size_t unseen_ = 0;  // where a rewrite was that nobody looked at
+    std::size_t unseen_ = 0;  // where a rewrite was that the outlook does not know yet
 };
 
 /// Asks the cadence at every request of the history.
@@ -158,8 +168,6 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
     typename Cadence::State state{};
     LedgerReader notes(ledger);
     Weighing<PlanPart> weighing(transcript, outlook, plan_part);
-    // what one rewrite dropped, the next ones must not bring back
-    if (transcript.binds_thinking) { weighing.start(); }
     std::size_t before = 0;
     bool due = false;
     for_each_request(transcript, [&](Request& request) {
@@ -173,7 +181,8 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
         bool forced = false;
         timing.saturated = false;
         if constexpr (requires { chosen.saturated(state); }) { timing.saturated = chosen.saturated(state); }
-        if (note != nullptr && note->cold) { forced = weighing.removed_now() > 0; }
+        timing.cold = note != nullptr && note->cold;
+        if (timing.cold) { forced = weighing.removed_now() > 0; }
         if (notes.limit() != none && weighing.pruned_tokens() > notes.limit()) {
             const std::size_t body = weighing.pruned_tokens();
             const std::size_t removed = weighing.removed_now();
@@ -181,7 +190,7 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
             forced = forced || (removed > 0 && (reached || removed >= body / 16));
             timing.saturated = timing.saturated || !reached;
         }
-        timing.moved = may_move && (due || forced) && (!transcript.binds_thinking || weighing.can_afford());
+        timing.moved = may_move && (due || forced) && weighing.can_rewrite();
         timing.cached = before;
         if (timing.moved) {
             timing.horizon_before = timing.horizon;
@@ -191,10 +200,7 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
             due = false;
             if constexpr (requires { chosen.moved(state, request); }) { chosen.moved(state, request); }
         }
-        if (note != nullptr && note->billed) {
-            weighing.start();
-            weighing.scale.learn(*note->billed, weighing.pruned_eighths());
-        }
+        if (note != nullptr && note->billed) { weighing.scale.learn(*note->billed, weighing.eighths_now()); }
         before = request.messages;
     });
     timing.waits_for_user = due && transcript.binds_thinking && weighing.removed_now() > 0;

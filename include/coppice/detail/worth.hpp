@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/hash.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/prompt_cache.hpp>
 #include <coppice/report.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace coppice::detail {
 
@@ -24,7 +30,8 @@ public:
     void add_to(Report& report) {
         const std::size_t messages = transcript_.messages.size();
         const std::size_t whole = transcript_.eighths_until(messages);
-        const std::size_t whole_cached = timing_.cached == 0 ? 0 : transcript_.eighths_until(timing_.cached);
+        const bool cached = timing_.cached > 0 && !timing_.cold;
+        const std::size_t whole_cached = cached ? transcript_.eighths_until(timing_.cached) : 0;
         const std::size_t changed = before_ == nullptr ? none : plan_.first_difference(*before_);
         const std::size_t changed_message = changed == none ? none : transcript_.all()[changed].message;
         std::size_t saved = 0;
@@ -40,7 +47,7 @@ public:
             if (message < changed_message) { saved_unchanged += here; }
         }
         const std::size_t sent = whole - saved;
-        std::size_t served = whole_cached - saved_cached;
+        std::size_t served = cached ? whole_cached - saved_cached : 0;
         report.tokens_before += tokens(whole);
         report.tokens_after += tokens(sent);
         // of the first request, nothing was sent before

@@ -5,20 +5,32 @@
 #include <coppice/guard.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace coppice {
 
 namespace detail {
 
-/// Of a model's name, the part that says which Claude it is: "opus-4-6" of "us.anthropic.claude-opus-4-6-v1:0". Empty
+/// Of a model's name, the part that says which Claude it is: "opus-4-6" of "us.anthropic.claude-opus-4-6-v1:0". Nothing
 /// for models of others.
-constexpr std::string_view claude_name(std::string_view model) {
-    constexpr std::string_view family = "claude-";
+constexpr std::optional<std::string_view> claude_name(std::string_view model) {
+    constexpr std::string_view family = "claude";
     const std::size_t at = model.rfind(family);
-    return at == std::string_view::npos ? std::string_view() : model.substr(at + family.size());
+    if (at == std::string_view::npos) { return {}; }
+    model.remove_prefix(at + family.size());
+    if (!model.empty() && (model[0] == '-' || model[0] == '_')) { model.remove_prefix(1); }
+    return model;
+}
+
+/// A name that leaves open whose model it is: none, or an inference profile of Bedrock.
+constexpr bool is_anonymous(std::string_view model) {
+    if (model.empty()) { return true; }
+    constexpr std::string_view arn = "arn:";
+    if (model.substr(0, arn.size()) != arn || claude_name(model)) { return false; }
+    // vendors stand before a dot: "foundation-model/meta.llama3"
+    return model.substr(model.rfind('/') + 1).find('.') == std::string_view::npos;
 }
 
 /// The version in it, times a hundred: 406 of "opus-4-6", "opus-4.6" and "opus-4-6-20260101"; 0 where there is none.
@@ -47,8 +59,9 @@ constexpr std::size_t claude_version(std::string_view name) {
 /// Whether a model binds its thinking to what precedes it: Claude Opus, Sonnet and Haiku from 5.5 on, Fable and Mythos
 /// from 5.1 on, and whatever Claude comes with a name that nobody knows yet.
 constexpr bool model_binds_thinking(std::string_view model) {
-    const std::string_view name = claude_name(model);
-    if (name.empty()) { return false; }
+    const std::optional<std::string_view> claude = claude_name(model);
+    if (!claude) { return false; }
+    const std::string_view name = *claude;
     const std::size_t version = claude_version(name);
     const auto begins = [name](std::string_view word) { return name.substr(0, word.size()) == word; };
     if (begins("instant") || begins("v2") || begins("mythos-preview")) { return false; }
@@ -76,26 +89,30 @@ enum class Binds : unsigned char { by_name, always, never };
 /// - in a tool loop nothing changes but what is shaped as it arrives (`CapOnArrival`, `Spill`).
 ///
 /// A request that declares `thinking.block_binding.prefix_mismatch_behavior: "drop_block"` is pruned as any other: the
-/// provider leaves out what does not fit. A body that names no model is taken for one that binds, if it holds signed
-/// thinking of Claude. Always on; list it to say otherwise: `ThinkingBinding<Binds::never>`.
+/// provider leaves out what does not fit. So is one without thinking that switches it off (`"type": "disabled"`); one that
+/// only does not mention it may still get some. Where the model has no name (Bedrock has it in the URL, unless the call
+/// says it: `Inputs::model`), it is taken for one that binds from the first signed thinking of Claude on. Who changes model
+/// or mode within a session changes the prefix with it.
+///
+/// Always on; list it to say otherwise: `ThinkingBinding<Binds::never>`.
 template <Binds When = Binds::by_name>
 struct ThinkingBinding {
     static constexpr std::string_view name = "thinking_binding";
 
     Binds when = When;
 
-    /// Whether the model of a transcript binds what thinking there is in it.
+    /// Whether the model of a transcript binds thinking.
     bool binds(const Transcript& transcript) const {
         if (when == Binds::never || transcript.drops_unbound_thinking) { return false; }
-        // where we have pruned before, the thinking may be gone, and what holds for the rest still does
-        const auto tells = [](const Entry& entry) {
-            return entry.kind == Kind::reasoning || entry.stub || entry.cleared || entry.elided > 0;
-        };
-        const auto entries = transcript.all();
-        if (!transcript.asks_for_thinking && std::none_of(entries.begin(), entries.end(), tells)) { return false; }
         if (when == Binds::always) { return true; }
+        const auto any = [&](auto is) { return std::any_of(transcript.all().begin(), transcript.all().end(), is); };
+        const bool thinks = any([](const Entry& entry) { return entry.kind == Kind::reasoning; });
+        if (!thinks && transcript.thinking_mode == ThinkingMode::off) { return false; }
+        if (!detail::is_anonymous(transcript.model)) { return detail::model_binds_thinking(transcript.model); }
         const bool of_claude = transcript.dialect == "anthropic" || transcript.dialect == "bedrock";
-        return transcript.model.empty() ? of_claude : detail::model_binds_thinking(transcript.model);
+        // where we have pruned before, the thinking may be gone, and what holds for the rest still does
+        const auto is_ours = [](const Entry& entry) { return entry.stub || entry.cleared || entry.elided > 0; };
+        return of_claude && (thinks || transcript.thinking_mode == ThinkingMode::on || any(is_ours));
     }
 
     bool allows(const Transcript& transcript, const Proposal& proposal) const {
