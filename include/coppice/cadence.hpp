@@ -42,7 +42,8 @@ struct Request {
 
     /// Estimated tokens of the body as it is pruned by what was decided before.
     std::size_t pruned_tokens() const { return prospect == nullptr ? 0 : prospect->pruned_tokens(); }
-    /// What a rewrite at this request would come to. In long histories this is looked at with every second, fourth, ...
+    /// What a rewrite at this request would come to. Results of less than six times the shortest stub are not worth
+    /// weighing, and stay whole under a cadence that asks. In long histories this is looked at with every second, fourth, ...
     /// request only, so that asking at each request costs about as much as planning the history a few times.
     Reclaim reclaim(const CacheRules& rules = {}) const {
         return prospect == nullptr ? Reclaim{} : prospect->reclaim(rules);

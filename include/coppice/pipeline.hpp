@@ -289,15 +289,14 @@ public:
         const auto guards = all_guards();
         Transcript& transcript = workspace.transcript;
         transcript.binds_thinking = the_binding().binds(transcript);
+        transcript.binds_from = transcript.binds_thinking ? the_binding().binds_from(transcript) : 0;
         Planner planner{this, &workspace, &wording, &guards};
         const detail::Timing& timing = workspace.timing =
             detail::find_timing(transcript, the_cadence(), workspace.ledger, workspace.outlook, planner);
-        const std::span<const detail::Change> changes = workspace.outlook.changes();
-        plan_at(transcript, workspace.plan, timing.horizon, changes.first(timing.changes), wording, guards);
+        plan_at(workspace, workspace.plan, timing.horizon, timing.changes, wording, guards);
         // only a rewrite has another plan before it
         if (timing.moved) {
-            plan_at(transcript, workspace.probe, timing.horizon_before, changes.first(timing.changes_before),
-                    wording, guards);
+            plan_at(workspace, workspace.probe, timing.horizon_before, timing.changes_before, wording, guards);
             transcript.set_horizon(timing.horizon);
         }
     }
@@ -435,6 +434,13 @@ private:
             }
             return nullptr;
         }
+        /// A stub that takes less than five sixths away is not worth weighing.
+        std::size_t least_bytes() const {
+            std::string& stub = workspace->text;
+            stub.clear();
+            wording->result(stub, ResultFacts{});
+            return 6 * stub.size();
+        }
         Plan& operator()(Transcript& part) {
             Plan& plan = workspace->probe;
             const auto start = [&] { plan.start(part, *wording, *guards); };
@@ -456,18 +462,34 @@ private:
 
     static constexpr bool shapes_arrivals = (on_arrival_v<Parts> || ...);
 
-    void plan_at(Transcript& transcript, Plan& plan, std::size_t horizon,
-                 std::span<const detail::Change> changes, const detail::AnyWording& wording,
-                 const Guards& guards) const {
+    // With so many changes of the outlook's.
+    void plan_at(Workspace& workspace, Plan& plan, std::size_t horizon, std::size_t changes,
+                 const detail::AnyWording& wording, const Guards& guards) const {
+        Transcript& transcript = workspace.transcript;
+        const detail::Timing& timing = workspace.timing;
         transcript.set_horizon(horizon);
         plan.start(transcript, wording, guards);
         if constexpr (shapes_arrivals) {
             plan_arrivals(transcript, plan);
             transcript.set_horizon(horizon);
         }
-        detail::repeat(changes, plan);
-        // where thinking is bound, an edit is legal only at its time: those are all
-        if (horizon > 0 && !transcript.binds_thinking) { apply_policies(transcript, plan); }
+        if (timing.loose_horizon > 0) {
+            transcript.set_horizon(timing.loose_horizon);
+            plan.follow_horizon();
+            apply_policies(transcript, plan);
+            transcript.set_horizon(horizon);
+            plan.follow_horizon();
+        }
+        if (horizon == 0) { return; }
+        if (changes > timing.first_change) {
+            const std::span<const detail::Change> all = workspace.outlook.changes();
+            detail::repeat(all.subspan(timing.first_change, changes - timing.first_change), plan);
+        }
+        if (!timing.keeps_changes) {
+            apply_policies(transcript, plan);
+        } else if (workspace.outlook.ceiling()) {
+            plan.set_ceiling(*workspace.outlook.ceiling());
+        }
     }
 
     void plan_arrivals(Transcript& transcript, Plan& plan) const {

@@ -72,14 +72,20 @@ public:
         changed_fields_.assign(transcript.fields.size(), Piece{});
         texts_.clear();
         ceiling_.reset();
-        horizon_ = transcript.horizon();
-        open_from_ = transcript.open_loop_from();
-        measured_ = 0;
         withdrawn_ = 0;
+        follow_horizon();
+    }
+
+    /// Goes on with what is planned so far, after the transcript's horizon has moved.
+    void follow_horizon() {
+        horizon_ = transcript_->horizon();
+        open_from_ = transcript_->open_loop_from();
+        measured_ = 0;
         open_size_ = newer_size_ = {};
-        if (transcript.narrowed()) {
+        refused_ = false;
+        if (transcript_->narrowed()) {
             measured_ = horizon_;
-            open_size_ = transcript.narrowed_body() - transcript.body_until(0);
+            open_size_ = transcript_->narrowed_body() - transcript_->body_until(0);
         }
     }
 
@@ -245,10 +251,18 @@ public:
     }
 
     /// Whether `drop` would take this entry.
-    bool could_drop(std::size_t entry) const {
+    bool could_drop(std::size_t entry) {
         if (!may_drop(entry)) { return false; }
+        // who asks for each block of a long turn shall not have it read anew each time
+        const std::size_t turn = transcript_->messages[transcript_->all()[entry].message].user_turn_at;
+        if (refused_ && refused_turn_ == turn && refused_while_ == transcript_->may_drop_thinking) { return false; }
         bool possible = true;
         for_each_reasoning_of_turn(entry, [&](std::size_t other) { possible = possible && may_drop(other); });
+        if (!possible) {
+            refused_ = true;
+            refused_turn_ = turn;
+            refused_while_ = transcript_->may_drop_thinking;
+        }
         return possible;
     }
 
@@ -941,6 +955,9 @@ private:
     std::size_t horizon_ = 0;
     std::size_t open_from_ = 0;  // the message with which the open tool loop begins
     std::size_t measured_ = 0;
+    bool refused_ = false;  // to drop the reasoning of this turn
+    bool refused_while_ = false;
+    std::size_t refused_turn_ = 0;
     std::size_t withdrawn_ = 0;
     Extent open_size_{};
     Extent newer_size_{};

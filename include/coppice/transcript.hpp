@@ -204,6 +204,7 @@ public:
         model = {};
         drops_unbound_thinking = binds_thinking = false;
         thinking_mode = ThinkingMode::unsaid;
+        binds_from = 0;
         bound_until = {};
         may_drop_thinking = true;
         user_speaks_next = false;
@@ -314,6 +315,8 @@ public:
 
     /// The model binds its thinking to all that precedes it, so that an edit makes later thinking invalid.
     bool binds_thinking = false;
+    /// As far as anybody could tell: requests of no more than so many messages were pruned before it was known.
+    std::size_t binds_from = 0;
     /// Where it does: nothing before this place may change, since thinking stands here that cannot be taken out.
     struct Place {
         std::size_t message = 0;

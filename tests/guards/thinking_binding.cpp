@@ -6,16 +6,22 @@
 #include "support/requests.hpp"
 
 #include <coppice/cadences/every_request.hpp>
+#include <coppice/cadences/min_reclaim.hpp>
 #include <coppice/cadences/ski_rental.hpp>
+#include <coppice/cadences/stepped.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/policies/bulky_input_clear.hpp>
 #include <coppice/policies/cap_on_arrival.hpp>
+#include <coppice/policies/ceiling.hpp>
+#include <coppice/policies/dedup.hpp>
 #include <coppice/policies/keep_recent.hpp>
 #include <coppice/policies/stale_reasoning.hpp>
 #include <coppice/wire.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -267,16 +273,32 @@ struct DropSecondTurn {
     }
 };
 
-// Sends a session request by request; answers with how many of them rewrote something.
+struct DropAll {
+    static constexpr std::string_view name = "drop_all";
+
+    void apply(const coppice::Transcript& transcript, coppice::Plan& plan) const {
+        for (std::size_t i = 0; i < transcript.entries().size(); ++i) {
+            if (transcript.entries()[i].kind == coppice::Kind::reasoning) { plan.drop(i, name); }
+        }
+    }
+};
+
+// Sends a session request by request, each held against the one before; answers with how many of them rewrote something.
 template <class Pipeline>
 std::size_t send(const Ordered& whole, const Pipeline& pipeline) {
     Requests requests(whole);
     binding_validator::BindingValidator validator;
     std::size_t rewrites = 0;
+    Ordered before = Ordered::array();
     while (requests.next()) {
         Ordered sent = requests.body();
-        rewrites += coppice::prune(sent, pipeline).rewrites;
+        const coppice::Report report = coppice::prune(sent, pipeline);
+        rewrites += report.rewrites;
         for (const std::string& violation : validator.feed(requests.body(), sent)) { CHECK_MESSAGE(false, violation); }
+        const Ordered& now = messages_of(sent);
+        const bool begins = before.size() <= now.size() && std::equal(before.begin(), before.end(), now.begin());
+        CHECK(begins == !report.rewrites);
+        before = now;
     }
     return rewrites;
 }
@@ -299,12 +321,69 @@ TEST_CASE("thinking_binding: a guard that keeps thinking keeps what is before it
     CHECK(fates(p) == "---ssssssssssssss-");
 }
 
+TEST_CASE("thinking_binding: a second compaction opens nothing that was sent whole") {
+    const Ordered compaction{{"type", "compaction"}, {"content", "so far"}};
+    Ordered messages = list(user("go on"));
+    for (std::size_t i = 0; i < 6; ++i) {
+        Ordered step = thinking_step(i, i == 1 ? 40'000 : 3'000);
+        if (i == 0 || i == 4) { step[0]["content"].insert(step[0]["content"].begin(), compaction); }
+        append(messages, step);
+    }
+    messages.push_back(assistant("done"));
+    messages.push_back(user("more"));
+    append(messages, thinking_step(9));
+    Ordered document = body(messages);
+    for (const char* const model : {"claude-opus-5-5", "claude-sonnet-4-5"}) {
+        CAPTURE(model);
+        document["model"] = model;
+        CHECK(send(document, coppice::Pipeline{coppice::CapOnArrival<>{}, coppice::KeepRecent<1>{}}) == 0);
+        CHECK(send(document, coppice::Pipeline{coppice::Stepped<4>{}, coppice::KeepRecent<1>{}}) == 0);
+    }
+}
+
+TEST_CASE("thinking_binding: what was pruned before the first thought stays as it is") {
+    // nobody says which model it is, and it begins to think in the sixth step
+    Ordered messages = list(user("go on"));
+    for (std::size_t i = 0; i < 9; ++i) {
+        Ordered step = thinking_step(i);
+        if (i < 5) { step[0]["content"].erase(0); }
+        append(messages, step);
+    }
+    messages.push_back(assistant_blocks(thinking("end"), text("answer")));
+    messages.push_back(user("more"));
+    append(messages, thinking_step(9));
+    append(messages, thinking_step(10));
+    messages.push_back(assistant("answer"));
+    messages.push_back(user("and now"));
+    Ordered document = body(messages);
+    document.erase("model");
+    constexpr coppice::CacheRules any{.look_back = 0, .minimum_tokens = 0};
+    const coppice::KeepRecent<1> recent{};
+    // three rewrites in the first steps, two where the user speaks
+    CHECK(send(document, coppice::Pipeline{recent}) == 5);
+    CHECK(send(document, coppice::Pipeline{recent, coppice::Dedup<>{}, coppice::StaleReasoning<1>{}}) == 5);
+    CHECK(send(document, coppice::Pipeline{recent, coppice::Stepped<2>{}}) >= 3);
+    CHECK(send(document, coppice::Pipeline{recent, coppice::SkiRental<coppice::prices::no_cache, coppice::Size{0},
+                                                                      any>{}}) >= 4);
+    CHECK(send(document, coppice::Pipeline{recent, coppice::MinReclaim<1'200>{}}) >= 2);
+    CHECK(send(document, coppice::Pipeline{recent, coppice::CapOnArrival<coppice::chars(2500), 800, 400>{},
+                                           coppice::Ceiling<coppice::Size{9'000}, 1>{}}) >= 1);
+    const Pruned p = pruned(document, coppice::Pipeline{recent});
+    CHECK(fates(p) == "ssssssssss-");
+}
+
 TEST_CASE("thinking_binding: a giant turn that keeps one thought is asked for each of them once") {
-    std::size_t asked = 0;
     constexpr std::size_t steps = 1'000;
-    coppice::plan(turns(1, steps), coppice::Pipeline{coppice::KeepRecent<1>{}, Counting{&asked}});
-    CHECK(asked > 0);
-    CHECK(asked < 10 * steps);
+    const auto asked = [&](auto policy, std::string_view model) {
+        std::size_t count = 0;
+        coppice::plan(turns(1, steps, model), coppice::Pipeline{policy, Counting{&count}});
+        return count;
+    };
+    const auto once = [&](std::size_t count) { return count > 0 && count < 10 * steps; };
+    CHECK(once(asked(coppice::KeepRecent<1>{}, bound_model)));
+    // a policy of the host's that wants each of them to go
+    CHECK(once(asked(DropAll{}, bound_model)));
+    CHECK(once(asked(DropAll{}, "claude-opus-4-6")));
 }
 
 TEST_CASE("thinking_binding: thinking that a policy drops from the middle takes all of it along") {

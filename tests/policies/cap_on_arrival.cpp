@@ -4,6 +4,7 @@
 #include "support/dialects.hpp"
 #include "support/pruned.hpp"
 
+#include <coppice/cadences/ski_rental.hpp>
 #include <coppice/cadences/stepped.hpp>
 #include <coppice/guards/exempt_tools.hpp>
 #include <coppice/pipeline.hpp>
@@ -428,4 +429,25 @@ TEST_CASE("cap_on_arrival: what a wording does not know again or makes too long 
     CHECK(done(true, 4995));
     CHECK_FALSE(done(true, 4996));
     CHECK_FALSE(done(false, 100));
+}
+
+TEST_CASE("cap_on_arrival: results that lost what told them apart are no duplicates for a cadence that weighs") {
+    Ordered messages = list(user("start"));
+    for (std::size_t i = 0; i < 4; ++i) {
+        add_pair(messages, "c" + std::to_string(i), "Read", Ordered{{"file_path", "/same"}},
+                 Ordered(std::string(2000, 'h') + std::string(6000, static_cast<char>('a' + i)) + std::string(2000, 't')));
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+        messages.push_back(assistant("done"));
+        messages.push_back(user("more"));
+    }
+    const coppice::Pipeline pipeline{coppice::SkiRental<>{}, coppice::CapOnArrival<coppice::chars(4000), 800, 500>{},
+                                     coppice::Dedup<>{}};
+    for (const char* const model : {"claude-sonnet-4-5", "claude-opus-5-5"}) {
+        Ordered document = body(messages);
+        document["model"] = model;
+        const coppice::Report report = coppice::plan(document, pipeline);
+        CHECK(report.edits.size() == 4);
+        for (const coppice::EditRecord& edit : report.edits) { CHECK(edit.reason == "cap_on_arrival"); }
+    }
 }

@@ -9,6 +9,7 @@
 #include <coppice/policies/ceiling.hpp>
 #include <coppice/policies/dedup.hpp>
 #include <coppice/policies/keep_recent.hpp>
+#include <coppice/policies/stale_media.hpp>
 #include <coppice/presets/openswarm.hpp>
 
 #include <doctest/doctest.h>
@@ -225,6 +226,14 @@ TEST_CASE("spill: images and documents and previews and exempt tools stay") {
     CHECK(pruned(session({Ordered(filler(0, 60'000))}, "Skill"),
                  coppice::Pipeline{into(store), coppice::ExemptTools{}})
               .unchanged());
+    CHECK(store.size() == 0);
+}
+
+TEST_CASE("spill: a result that once had an image is not stored later") {
+    coppice::MemorySpillStore store;
+    const Pruned p = pruned(session({list(text(filler(0, 60'000)), image()), list(text("x"), image()), Ordered("y")}),
+                            coppice::Pipeline{into(store), coppice::StaleMedia<1>{}});
+    CHECK(fates(p) == "i--");
     CHECK(store.size() == 0);
 }
 

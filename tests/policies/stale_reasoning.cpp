@@ -199,7 +199,7 @@ TEST_CASE("stale_reasoning: turns that must stay as they are") {
     }
 }
 
-TEST_CASE("stale_reasoning: reasoning before the newest compaction goes, and behind it it stays") {
+TEST_CASE("stale_reasoning: reasoning before the first compaction goes, and behind it it stays") {
     Ordered messages = turns(2);
     messages.push_back(user("compact"));
     messages.push_back(assistant_blocks(Ordered{{"type", "compaction"}, {"content", "all of it"}}));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -165,4 +166,28 @@ TEST_CASE("standard: a body that is still huge then is cut further, to a floor o
 TEST_CASE("standard: speaks the neutral wording") {
     const Pruned p = pruned(session_of_sizes(std::vector<std::size_t>(9, 6000)), every_request);
     CHECK(result_content(p.after, 0) == "[tool result cleared: 6000 characters, ok; Read /src/0.c]");
+}
+
+TEST_CASE("standard: pruned twice is pruned once, also with many results that are hardly worth it") {
+    // what is too short for the cadence to weigh is not cleared behind its back
+    const coppice::Pipeline pipeline = coppice::presets::standard(coppice::SkiRental<>{});
+    for (unsigned seed = 0; seed < 120; ++seed) {
+        CAPTURE(seed);
+        std::mt19937 random(seed);
+        const auto between = [&](std::size_t low, std::size_t high) { return low + random() % (high - low); };
+        Ordered messages = list(user("go"));
+        for (std::size_t i = 0, calls = between(30, 150); i < calls; ++i) {
+            const bool again = between(0, 10) < 6;
+            const std::size_t size = again ? 230 : between(0, 10) < 3 ? between(90, 250) : between(500, 1900);
+            add_pair(messages, "t" + std::to_string(i), "Read",
+                     Ordered{{"file_path", again ? "/same" : "/f" + std::to_string(i)}},
+                     Ordered(again ? std::string(size, 'd') : filler(i, size)));
+        }
+        Ordered once = body(messages);
+        coppice::prune(once, pipeline);
+        Ordered twice = once;
+        coppice::prune(twice, pipeline);
+        const bool same = once == twice;
+        CHECK(same);
+    }
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -45,8 +46,9 @@ struct Change {
 /// so that it stays about as large as what they keep, and is written down: later rewrites only add to it.
 class Outlook {
 public:
-    /// `arrived` holds what has been done to results as they arrived.
-    void start(const Transcript& whole, const Plan* arrived) {
+    /// `arrived` holds what has been done to results as they arrived. What has fewer than `least_bytes` is not worth a look,
+    /// and never changes.
+    void start(const Transcript& whole, const Plan* arrived, std::size_t least_bytes) {
         whole_ = &whole;
         arrived_ = arrived;
         part_.narrow(whole);
@@ -58,8 +60,8 @@ public:
         first_ = none;
         changes_.clear();
         field_numbers_.clear();
-        // where the rest is not planned in the end, nothing is too small
-        least_bytes_ = whole.binds_thinking ? 0 : 256;
+        least_bytes_ = least_bytes;
+        ceiling_.reset();
         fixed_thinking_ = {};
         has_fixed_thinking_ = false;
         last_reasoning_ = none;
@@ -140,6 +142,7 @@ public:
             write_down(plan, i);
         }
         leave_out_what_is_gone(plan);
+        ceiling_ = plan.ceiling();
         reclaim_removed_ = 0;
         first_ = none;
         looked_at_ = open_;
@@ -147,6 +150,8 @@ public:
 
     /// All that rewrites changed, in their order.
     const std::vector<Change>& changes() const { return changes_; }
+    /// What the last of them came to, where a ceiling was looked at.
+    const std::optional<CeilingOutcome>& ceiling() const { return ceiling_; }
 
 private:
     void write_down(const Plan& plan, std::size_t i) {
@@ -239,6 +244,7 @@ private:
                 const auto peer = std::lower_bound(fresh_.begin(), fresh_.end(), entry.peer);
                 entry.peer = offset + static_cast<std::size_t>(peer - fresh_.begin());
             }
+            entry.capped = entry.capped || (from_arrival && arrived_->fate(number) == Fate::cap);
             if (from_arrival && entry.form != Form::pieces) {
                 Part text = part_.parts[entry.first_part];
                 text.text = MeasuredText(Text(arrived_->text(number)));
@@ -369,7 +375,8 @@ private:
     std::size_t first_ = none;
     std::vector<Change> changes_;
     std::vector<std::size_t> field_numbers_;  // of the fields of the part, in the whole
-    std::size_t least_bytes_ = 0;             // less is not worth the look
+    std::size_t least_bytes_ = 0;
+    std::optional<CeilingOutcome> ceiling_;
     Transcript::Place fixed_thinking_{};
     bool has_fixed_thinking_ = false;
     std::size_t last_reasoning_ = none;

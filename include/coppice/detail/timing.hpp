@@ -17,7 +17,10 @@ struct Timing {
     bool moved = false;              ///< with the last request
     std::size_t horizon_before = 0;  ///< where it stood before that
     std::size_t cached = 0;          ///< messages of the request before the last
-    std::size_t changes = 0;         ///< of the outlook: so many were made
+    bool keeps_changes = false;      ///< of the outlook; they are all there is,
+    std::size_t loose_horizon = 0;   ///< beside what was planned up to here before the model was known to bind thinking
+    std::size_t first_change = 0;
+    std::size_t changes = 0;         ///< so many were made
     std::size_t changes_before = 0;  ///< and before the last request
     std::size_t next_change = none;  ///< the first entry that the next rewrite would change, as far as that is known
     bool waits_for_user = false;     ///< the cadence has said yes, and only a turn of the user allows it
@@ -82,7 +85,7 @@ template <class PlanPart>
 class Weighing final : public Prospect {
 public:
     /// `plan_part` runs the policies, as the outlook asks; its `arrive()` answers with the plan of what is done to results
-    /// as they arrive, or with nothing.
+    /// as they arrive, or with nothing, and its `least_bytes()` with what is worth a look.
     Weighing(const Transcript& whole, Outlook& outlook, PlanPart& plan_part)
         : whole_(whole), outlook_(outlook), plan_part_(plan_part) {}
 
@@ -91,6 +94,17 @@ public:
         open_ = open;
         messages_ = messages;
         cached_ = cached;
+    }
+
+    /// From the next request on, nothing that was changed may come back. Whether anything was that is not kept.
+    bool bind() {
+        const bool loose = decided_ && !keeps_;
+        bound_ = true;
+        keeps_ = decided_;
+        if (!loose) { return false; }
+        catch_up();
+        first_change_ = outlook_.changes().size();
+        return true;
     }
 
     Reclaim reclaim(const CacheRules& rules) override {
@@ -112,7 +126,7 @@ public:
         return scale.tokens(outlook_.removed());
     }
 
-    /// Whether what a rewrite changes stays changed and is not planned again: where somebody weighed before the first one.
+    /// Whether what rewrites changed is all that changes, and stays changed: where somebody weighed before the first one.
     /// Otherwise each plan starts from scratch, and nobody need know what the one before it was.
     bool keeps_changes() const { return decided_ ? keeps_ : weighed(); }
     /// Whether there is time for a rewrite at this request.
@@ -126,17 +140,18 @@ public:
     }
 
     std::size_t next_change() const { return started_ ? outlook_.first() : none; }
+    std::size_t first_change() const { return first_change_; }
     std::size_t changes() const { return keeps_ ? outlook_.changes().size() : 0; }
 
     TokenScale scale;
 
 private:
     bool can_afford() const { return !started_ || outlook_.can_afford(number_); }
-    bool weighed() const { return whole_.binds_thinking || started_; }
+    bool weighed() const { return bound_ || started_; }
 
     // Rewrites that nobody had asked about are made up for as one.
     void catch_up() {
-        if (!started_) { outlook_.start(whole_, plan_part_.arrive()); }
+        if (!started_) { outlook_.start(whole_, plan_part_.arrive(), plan_part_.least_bytes()); }
         started_ = true;
         if (unseen_ > 0) {
             if (!keeps_ && !can_afford()) { return; }
@@ -151,12 +166,14 @@ private:
     Outlook& outlook_;
     PlanPart& plan_part_;
     bool started_ = false;
+    bool bound_ = false;
     bool decided_ = false;
     bool keeps_ = false;
     std::size_t number_ = 0;
     std::size_t open_ = 0;
     std::size_t messages_ = 0;
     std::size_t cached_ = 0;
+    std::size_t first_change_ = 0;
     std::size_t unseen_ = 0;  // where a rewrite was that the outlook does not know yet
 };
 
@@ -170,9 +187,13 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
     Weighing<PlanPart> weighing(transcript, outlook, plan_part);
     std::size_t before = 0;
     bool due = false;
+    bool bound = false;
     for_each_request(transcript, [&](Request& request) {
-        const std::size_t user_turn =
-            transcript.binds_thinking ? user_turn_of(transcript, request.messages) : request.messages;
+        if (!bound && transcript.binds_thinking && request.messages > transcript.binds_from) {
+            bound = true;
+            if (weighing.bind()) { timing.loose_horizon = timing.horizon; }
+        }
+        const std::size_t user_turn = bound ? user_turn_of(transcript, request.messages) : request.messages;
         const bool may_move = user_turn != none && user_turn > 0;
         request.prospect = &weighing;
         weighing.go_to(request.number, may_move ? user_turn : request.messages, request.messages, before);
@@ -204,6 +225,8 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
         before = request.messages;
     });
     timing.waits_for_user = due && transcript.binds_thinking && weighing.removed_now() > 0;
+    timing.keeps_changes = weighing.keeps_changes();
+    timing.first_change = weighing.first_change();
     timing.changes = weighing.changes();
     timing.next_change = weighing.next_change();
     if (!timing.moved) { timing.changes_before = timing.changes; }

@@ -3,6 +3,7 @@
 
 #include <coppice/detail/reader.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -13,7 +14,7 @@ namespace coppice {
 /// Known and open to change: `tool_use` inputs, `tool_result` contents, and `image` blocks of the user's for a policy
 /// that is meant for them. Kept as they are: thinking, server tools and their results, `tool_reference`, system
 /// messages, and everything of an unknown type or in an unexpected place; the whole user turn that answers a call whose
-/// `caller` is not `direct`, or that answers while a server tool is still at work; everything from the newest
+/// `caller` is not `direct`, or that answers while a server tool is still at work; everything from the first
 /// `compaction` block on, which the server continues; every object that has two members of one name, and all that it
 /// holds. Thinking of turns that are over may leave its messages as a whole.
 template <json_cursor Value>
@@ -105,7 +106,7 @@ private:
             out_.all().back().immutable = out_.all().back().immutable || stays_whole();
         } else {
             user_spoke_ = user_spoke_ || role_ == Role::user;
-            if (detail::is(type, "compaction")) { compacted_ = out_.all().size(); }
+            if (detail::is(type, "compaction")) { compacted_ = std::min(compacted_, out_.all().size()); }
             if (role_ == Role::assistant) { count_server_call(block, type); }
             this->add(Kind::opaque, index);
         }
@@ -177,7 +178,7 @@ private:
     bool programmatic_ = false;     // a call of this turn was made by a program, not by the model
     std::size_t server_calls_ = 0;  // of this turn, still without their result
     std::size_t turn_ = 0;          // its first entry
-    std::size_t compacted_ = none;  // entry of the newest compaction block
+    std::size_t compacted_ = none;  // entry of the first compaction block
 };
 
 }  // namespace coppice

@@ -20,7 +20,7 @@ namespace coppice {
 /// every other byte inside. Kept as they are: messages and reasoning; the input of custom tools, whose grammar is the
 /// host's, and what built-in tools are asked; screenshots of `computer_call_output`, which nothing may replace; what
 /// the provider calls and answers itself; calls of a program and what answers them; items of an unknown type;
-/// everything from the newest `compaction` item on, which the server continues; every object that has two members of
+/// everything from the first `compaction` item on, which the server continues; every object that has two members of
 /// one name, and all that it holds.
 ///
 /// Ids are those of one kind of call: the output of a function does not answer a custom tool. Outputs whose call is
@@ -101,7 +101,7 @@ private:
         }
         if (type == "reasoning") { return {Role::assistant, Kind::reasoning}; }
         // older logs have the second
-        if (type == "compaction" || type == "compaction_summary") { compacted_ = out_.all().size(); }
+        if (type == "compaction" || type == "compaction_summary") { compacted_ = std::min(compacted_, out_.all().size()); }
         const bool output = take_suffix(type, "_output");
         for (std::size_t i = 0; i < tools.size(); ++i) {
             if (type != tools[i].call) { continue; }
@@ -309,7 +309,7 @@ private:
     using Base::scratch_;
     bool says_success_ = false;              // the result that is read
     std::vector<std::size_t> programmatic_;  // calls that a program made, not the model
-    std::size_t compacted_ = none;           // entry of the newest compaction item
+    std::size_t compacted_ = none;           // entry of the first compaction item
 };
 
 }  // namespace coppice

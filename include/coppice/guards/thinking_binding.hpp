@@ -110,9 +110,21 @@ struct ThinkingBinding {
         if (!thinks && transcript.thinking_mode == ThinkingMode::off) { return false; }
         if (!detail::is_anonymous(transcript.model)) { return detail::model_binds_thinking(transcript.model); }
         const bool of_claude = transcript.dialect == "anthropic" || transcript.dialect == "bedrock";
-        // where we have pruned before, the thinking may be gone, and what holds for the rest still does
-        const auto is_ours = [](const Entry& entry) { return entry.stub || entry.cleared || entry.elided > 0; };
         return of_claude && (thinks || transcript.thinking_mode == ThinkingMode::on || any(is_ours));
+    }
+
+    /// Of one that binds: requests of no more than so many messages did not show it. What they changed stays changed, since
+    /// what was thought afterwards is bound to that.
+    std::size_t binds_from(const Transcript& transcript) const {
+        const bool told = when == Binds::always || !detail::is_anonymous(transcript.model) ||
+                          transcript.thinking_mode == ThinkingMode::on;
+        if (told) { return 0; }
+        std::size_t first = none;
+        for (const Entry& entry : transcript.all()) {
+            if (is_ours(entry)) { return 0; }
+            if (entry.kind == Kind::reasoning) { first = std::min(first, entry.message); }
+        }
+        return first == none ? 0 : first;
     }
 
     bool allows(const Transcript& transcript, const Proposal& proposal) const {
@@ -124,6 +136,10 @@ struct ThinkingBinding {
         return entry.message > until.message ||
                (entry.message == until.message && entry.block >= until.block);
     }
+
+private:
+    // where we have pruned before, the thinking may be gone, and what holds for the rest still does
+    static bool is_ours(const Entry& entry) { return entry.stub || entry.cleared || entry.elided > 0; }
 };
 static_assert(guard<ThinkingBinding<>>);
 

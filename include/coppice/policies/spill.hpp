@@ -44,7 +44,7 @@ struct Spill {
         std::string id;
         for (std::size_t i = 0; i < transcript.entries().size(); ++i) {
             const Entry& entry = transcript.entries()[i];
-            const bool text_only = entry.images + entry.documents + entry.others == 0;
+            const bool text_only = entry.images + entry.elided + entry.documents + entry.others == 0;
             const bool preview = !entry.reference.empty();
             if (entry.kind != Kind::result || !text_only || preview || !transcript.exceeds(entry, above)) {
                 continue;

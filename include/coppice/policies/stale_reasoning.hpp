@@ -17,7 +17,7 @@ namespace coppice {
 ///                that what is left is the newest part of it as it was
 /// does nothing   where the provider does not let reasoning go: all but Anthropic and Bedrock. A turn stays that has a
 ///                message of nothing but reasoning, calls made by a program, a server tool still at work, a cache mark
-///                on its reasoning, or the newest compaction block, and with it all that is newer
+///                on its reasoning, or the first compaction block, and with it all that is newer
 ///
 /// A turn of the user begins where a person speaks without bringing results; what is said beside results belongs to the
 /// tool loop that goes on.
