@@ -298,10 +298,9 @@ concept bytes_need_coppice_wire_hpp =
     is_basic_json_v<T> || !std::is_convertible_v<const T&, std::string_view>;
 
 /// Plans, reports and collects what is to be put in place; changes nothing yet.
-template <class Json, class... Parts>
-std::vector<Replacement<Json>> plan_document(const Json& document, const Pipeline<Parts...>& pipeline,
-                                             const Inputs& inputs, Commit commit, Workspace& workspace,
-                                             Report& report) {
+template <class Json, pipeline_like Pruner>
+std::vector<Replacement<Json>> plan_document(const Json& document, const Pruner& pipeline, const Inputs& inputs,
+                                             Commit commit, Workspace& workspace, Report& report) {
     std::vector<Replacement<Json>> replacements;
     const DomSource<Json> source;
     prune_bodies(DomCursor<Json>(document), pipeline, inputs, commit, workspace, source, report,
@@ -318,9 +317,8 @@ std::vector<Replacement<Json>> plan_document(const Json& document, const Pipelin
 }  // namespace detail
 
 /// Says what `prune` would do to the document, and does not touch it.
-template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
-Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
-            const Inputs& inputs = {}) {
+template <detail::bytes_need_coppice_wire_hpp Json, pipeline_like Pruner>
+Report plan(const Json& document, const Pruner& pipeline, Workspace& workspace, const Inputs& inputs = {}) {
     static_assert(
         detail::is_basic_json_v<Json>,
         "coppice::plan: the document is no nlohmann::basic_json; bytes are passed as std::string_view");
@@ -331,8 +329,8 @@ Report plan(const Json& document, const Pipeline<Parts...>& pipeline, Workspace&
     return report;
 }
 
-template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
-Report plan(const Json& document, const Pipeline<Parts...>& pipeline, const Inputs& inputs = {}) {
+template <detail::bytes_need_coppice_wire_hpp Json, pipeline_like Pruner>
+Report plan(const Json& document, const Pruner& pipeline, const Inputs& inputs = {}) {
     Workspace workspace;
     return plan(document, pipeline, workspace, inputs);
 }
@@ -341,9 +339,8 @@ Report plan(const Json& document, const Pipeline<Parts...>& pipeline, const Inpu
 /// the document is as it was, down to the last value, and the report says why. Either all edits are made or none.
 ///
 /// Pass a workspace to spare repeated calls their allocations; use one workspace per thread.
-template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
-Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& workspace,
-             const Inputs& inputs = {}) {
+template <detail::bytes_need_coppice_wire_hpp Json, pipeline_like Pruner>
+Report prune(Json& document, const Pruner& pipeline, Workspace& workspace, const Inputs& inputs = {}) {
     static_assert(!std::is_const_v<Json>,
                   "coppice::prune: the document is const; copy it, or call coppice::plan");
     static_assert(
@@ -362,8 +359,8 @@ Report prune(Json& document, const Pipeline<Parts...>& pipeline, Workspace& work
     return report;
 }
 
-template <detail::bytes_need_coppice_wire_hpp Json, class... Parts>
-Report prune(Json& document, const Pipeline<Parts...>& pipeline, const Inputs& inputs = {}) {
+template <detail::bytes_need_coppice_wire_hpp Json, pipeline_like Pruner>
+Report prune(Json& document, const Pruner& pipeline, const Inputs& inputs = {}) {
     Workspace workspace;
     return prune(document, pipeline, workspace, inputs);
 }

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -251,6 +252,18 @@ struct Workspace {
     const Ledger* ledger = nullptr;  ///< of this call
 };
 
+/// What `plan`, `prune` and `prune_pieces` take: a Pipeline, or an AnyPipeline that holds one.
+template <class P>
+concept pipeline_like = std::copyable<P> &&
+    requires(const P& p, Workspace& workspace, const Transcript& transcript, const detail::Timing& timing,
+             std::string& why) {
+    { p.run(workspace) } -> std::same_as<void>;
+    { p.commit(workspace) } -> std::same_as<void>;
+    { p.prices() } -> std::same_as<Prices>;
+    { p.cache_rules() } -> std::same_as<CacheRules>;
+    { p.append_why_closed(transcript, timing, why) } -> std::same_as<void>;
+};
+
 /// Policies, in the order of running, with at most one cadence and one wording and any number of guards
 /// between them. Without a cadence every request is pruned; without a wording the neutral one speaks.
 /// Pairing, Unread, Opaque, CacheMarks, BlankText and ThinkingBinding always guard.
@@ -351,7 +364,12 @@ public:
                 return;
             }
         }
-        why.append("at no request so far the cadence ").append(chosen.name);
+        why.append("at no request so far the cadence ");
+        if constexpr (requires { chosen.stands_for(); }) {
+            why += chosen.stands_for();
+        } else {
+            why += chosen.name;
+        }
         why += " lets the history change";
     }
 

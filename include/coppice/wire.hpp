@@ -40,8 +40,8 @@ struct WireWorkspace {
 
 namespace detail {
 
-template <class... Parts>
-void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, const Inputs& inputs, Commit commit,
+template <pipeline_like Pruner>
+void prune_bytes(std::string_view body, const Pruner& pipeline, const Inputs& inputs, Commit commit,
                  WireWorkspace& workspace) {
     Report& report = workspace.report;
     workspace.writer.start(body);
@@ -70,9 +70,8 @@ void prune_bytes(std::string_view body, const Pipeline<Parts...>& pipeline, cons
 /// is to be sent, and the report says why.
 ///
 /// Text that has been compressed or signed is not for this: prune before that.
-template <class... Parts>
-PrunedBody prune(std::string_view body, const Pipeline<Parts...>& pipeline,
-                 const Inputs& inputs = {}) {
+template <pipeline_like Pruner>
+PrunedBody prune(std::string_view body, const Pruner& pipeline, const Inputs& inputs = {}) {
     PrunedBody out;
     detail::fail_open(out.report, [&] {
         WireWorkspace workspace;
@@ -89,8 +88,8 @@ PrunedBody prune(std::string_view body, const Pipeline<Parts...>& pipeline,
 
 /// The same with a workspace, whose `report` tells what was done. The answer is `body` itself where nothing changes, and
 /// otherwise lies in the workspace until its next use.
-template <class... Parts>
-std::string_view prune(std::string_view body, const Pipeline<Parts...>& pipeline, WireWorkspace& workspace,
+template <pipeline_like Pruner>
+std::string_view prune(std::string_view body, const Pruner& pipeline, WireWorkspace& workspace,
                        const Inputs& inputs = {}) {
     std::string_view out = body;
     detail::prune_bytes(body, pipeline, inputs, detail::Commit::yes, workspace);
@@ -101,14 +100,13 @@ std::string_view prune(std::string_view body, const Pipeline<Parts...>& pipeline
 }
 
 /// What this answers with would point into what is gone.
-template <std::same_as<std::string> Temporary, class... Parts>
-std::string_view prune(Temporary&&, const Pipeline<Parts...>&, WireWorkspace&,
-                       const Inputs& = {}) = delete;
+template <std::same_as<std::string> Temporary, pipeline_like Pruner>
+std::string_view prune(Temporary&&, const Pruner&, WireWorkspace&, const Inputs& = {}) = delete;
 
 /// The same without joining: pieces of `body` and of the workspace, none of them empty, for a vectored write. They are
 /// valid until the workspace is used again, and have `body.size() - report.saved_bytes` bytes in all.
-template <class... Parts>
-std::span<const std::string_view> prune_pieces(std::string_view body, const Pipeline<Parts...>& pipeline,
+template <pipeline_like Pruner>
+std::span<const std::string_view> prune_pieces(std::string_view body, const Pruner& pipeline,
                                                WireWorkspace& workspace, const Inputs& inputs = {}) {
     detail::prune_bytes(body, pipeline, inputs, detail::Commit::yes, workspace);
     std::span<const std::string_view> out = workspace.writer.untouched();
@@ -118,13 +116,12 @@ std::span<const std::string_view> prune_pieces(std::string_view body, const Pipe
     return out;
 }
 
-template <std::same_as<std::string> Temporary, class... Parts>
-std::span<const std::string_view> prune_pieces(Temporary&&, const Pipeline<Parts...>&, WireWorkspace&,
-                                               const Inputs& = {}) = delete;
+template <std::same_as<std::string> Temporary, pipeline_like Pruner>
+std::span<const std::string_view> prune_pieces(Temporary&&, const Pruner&, WireWorkspace&, const Inputs& = {}) = delete;
 
 /// Says what `prune` would do to a body.
-template <class... Parts>
-Report plan(std::string_view body, const Pipeline<Parts...>& pipeline, const Inputs& inputs = {}) {
+template <pipeline_like Pruner>
+Report plan(std::string_view body, const Pruner& pipeline, const Inputs& inputs = {}) {
     Report report;
     detail::fail_open(report, [&] {
         WireWorkspace workspace;

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <concepts>
 #include <span>
 #include <string_view>
 
@@ -28,9 +29,9 @@ public:
     using Ordered = nlohmann::ordered_json;
     using Dialect = coppice::Dialect;
 
-    template <class... Parts>
-    AnyPipeline(const coppice::Pipeline<Parts...>& pipeline) : pipeline_(&pipeline) {
-        using P = coppice::Pipeline<Parts...>;
+    template <class P>
+    requires(!std::same_as<P, AnyPipeline> && coppice::pipeline_like<P>)
+    AnyPipeline(const P& pipeline) : pipeline_(&pipeline) {
         plan_ = [](const void* p, const Ordered& document, Dialect dialect) {
             return coppice::plan(document, *static_cast<const P*>(p), dialect);
         };

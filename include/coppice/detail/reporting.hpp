@@ -195,8 +195,8 @@ enum class Commit : bool { no, yes };
 
 /// Reads, plans and reports every request of a body. `carry_out(edit)` is called for each edit, in the order of the
 /// document.
-template <json_cursor Value, class... Parts, class CarryOut>
-void prune_bodies(Value root, const Pipeline<Parts...>& pipeline, const Inputs& inputs, Commit commit,
+template <json_cursor Value, pipeline_like Pruner, class CarryOut>
+void prune_bodies(Value root, const Pruner& pipeline, const Inputs& inputs, Commit commit,
                   Workspace& workspace, const Source& source, Report& report, CarryOut carry_out) {
     const Dialect dialect = inputs.dialect;
     workspace.ledger = inputs.ledger;
