@@ -29,4 +29,6 @@ install(
   FILES "${PROJECT_BINARY_DIR}/coppiceConfig.cmake" "${PROJECT_BINARY_DIR}/coppiceConfigVersion.cmake"
   DESTINATION "${COPPICE_INSTALL_CMAKEDIR}"
 )
+# For editors, of what coppice/config.hpp reads.
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/config.schema.json" DESTINATION "${CMAKE_INSTALL_DATADIR}/coppice")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/coppice")

@@ -13,6 +13,8 @@
 #include "via_wire.hpp"
 #endif
 
+#include <coppice/config.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -57,9 +59,21 @@ void read_ledger(Options& options) {
     }
 }
 
+void read_config(Options& options) {
+    if (options.config.empty()) { return; }
+    const auto json = nlohmann::json::parse(coppice_cli::read_file(options.config), nullptr, false);
+    if (json.is_discarded()) { throw coppice_cli::UsageError("--config " + options.config + " is not valid JSON"); }
+    try {
+        options.configured = coppice::pipeline_from_json(json);
+    } catch (const std::invalid_argument& error) {
+        throw coppice_cli::UsageError("--config " + options.config + ": " + error.what());
+    }
+}
+
 int run_program(const std::vector<std::string_view>& words) {
     Options options = coppice_cli::parse_options(words);
     read_ledger(options);
+    read_config(options);
     if (options.command == Options::Command::help) {
         coppice_cli::write_file("-", coppice_cli::usage);
         return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/any_pipeline.hpp>
 #include <coppice/cadences/every_request.hpp>
 #include <coppice/cadences/min_reclaim.hpp>
 #include <coppice/cadences/ski_rental.hpp>
@@ -34,6 +35,8 @@ inline constexpr std::string_view usage =
     "       coppice replay  [OPTIONS] BODY...      print what policies would have done to recorded sessions\n"
     "\n"
     "  --preset standard|openswarm             default: standard\n"
+    "  --config FILE                           the whole pipeline as JSON, instead of --preset and --cadence\n"
+    "                                          (coppice/config.hpp, config.schema.json)\n"
     "  --dialect auto|anthropic|openai-chat|openai-responses|gemini|bedrock   default: auto, from the body alone\n"
 #if COPPICE_CLI_WIRE
     "  --via wire|dom                          default: wire, which keeps every byte that is not edited\n"
@@ -84,7 +87,10 @@ struct Options {
     std::variant<std::monostate, coppice::EveryRequest<>, coppice::Stepped<>, coppice::MinReclaim<>,
                  coppice::Watermark<>, coppice::SkiRental<>>
         cadence;
-    std::string ledger;     // a file; what it says:
+    bool preset_named = false;
+    std::string config;     // a file; what it says:
+    std::optional<coppice::AnyPipeline> configured;
+    std::string ledger;     // the same
     coppice::Ledger notes;
     std::string model;
     std::string report;
@@ -166,6 +172,7 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
         if (value != "standard" && value != "openswarm") {
             throw UsageError(reject(name, value, "standard or openswarm"));
         }
+        options.preset_named = true;
         options.preset = value == "openswarm" ? Options::Preset::openswarm : Options::Preset::standard;
     } else if (name == "--dialect") {
         options.dialect = coppice::Dialect::detect;
@@ -185,6 +192,9 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
         options.via = value == "wire" ? Options::Via::wire : Options::Via::dom;
     } else if (name == "--cadence") {
         read_cadence(options, value);
+    } else if (name == "--config") {
+        if (value.empty()) { throw UsageError("--config needs a file"); }
+        options.config = value;
     } else if (name == "--ledger") {
         if (value.empty()) { throw UsageError("--ledger needs a file"); }
         options.ledger = value;
@@ -212,7 +222,7 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
 
 inline bool is_option(Options::Command command, std::string_view word) {
     const std::vector<std::string_view> of_recap = {"--preset", "--branch", "--cutoff"};
-    const std::vector<std::string_view> of_bodies = {"--preset", "--dialect", "--via", "--cadence",
+    const std::vector<std::string_view> of_bodies = {"--preset", "--dialect", "--via", "--cadence", "--config",
                                                      "--ledger", "--model",   "--report"};
     const std::vector<std::string_view> of_replay = {"--presets", "--prices", "--html", "--json"};
     const auto& known = command == Options::Command::recap    ? of_recap
@@ -283,8 +293,12 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
     if (options.command == Options::Command::prune && options.report == "-" && options.out == "-") {
         throw UsageError("the body and the report cannot both go to standard output");
     }
-    if (options.ledger == "-" && options.in == "-") {
-        throw UsageError("the body and the ledger cannot both come from standard input");
+    const auto from_input = [](const std::string& file) { return file == "-" ? 1 : 0; };
+    if (from_input(options.in) + from_input(options.ledger) + from_input(options.config) > 1) {
+        throw UsageError("only one of body, ledger and configuration can come from standard input");
+    }
+    if (!options.config.empty() && (options.preset_named || options.cadence.index() != 0)) {
+        throw UsageError("--config stands instead of --preset and --cadence; write `preset` and `cadence` into the file");
     }
     return options;
 }

@@ -19,6 +19,11 @@ add_test(NAME consumer.install COMMAND "${CMAKE_COMMAND}" "-DBUILD=${PROJECT_BIN
 )
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP coppice_stage)
 
+add_test(NAME consumer.schema COMMAND "${CMAKE_COMMAND}" -E compare_files "${PROJECT_SOURCE_DIR}/cmake/config.schema.json"
+                                      "${stage}/${CMAKE_INSTALL_DATADIR}/coppice/config.schema.json"
+)
+set_tests_properties(consumer.schema PROPERTIES FIXTURES_REQUIRED coppice_stage)
+
 # coppice_accepts(NAME OPTION...): the consumer is configured, built and run.
 function(coppice_accepts name)
   add_test(

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/wait.h>
@@ -403,6 +404,14 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
         "prune --ledger",
         "prune --ledger=" + in,
         "prune --ledger - <'" + folder.at("in.json") + "'",
+        "prune --config",
+        "prune --config=" + in,
+        "prune --config - <'" + folder.at("in.json") + "'",
+        "prune --ledger - --config -" + in,
+        "explain --cadence every-request --config /nonexistent/config.json" + in,
+        "prune --config /nonexistent/config.json --preset standard" + in,
+        "replay --config /nonexistent/config.json" + in,
+        "recap --config /nonexistent/config.json" + in,
         "prune --dialect klingon" + in,
         "prune --model=" + in,
         "replay --model claude-opus-6" + in,
@@ -435,6 +444,7 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
         CHECK(run_coppice(folder, prune + in + " /nonexistent/out.json").exit_code == 1);
         CHECK(run_coppice(folder, prune + "--report /nonexistent/report.json" + in).exit_code == 1);
         CHECK(run_coppice(folder, prune + "--ledger /nonexistent/ledger.json" + in).exit_code == 1);
+        CHECK(run_coppice(folder, prune + "--config /nonexistent/config.json" + in).exit_code == 1);
     }
     CHECK(run_coppice(folder, "--help").exit_code == 0);
     CHECK(run_coppice(folder, "--version").out == "coppice " COPPICE_VERSION "\n");
@@ -573,6 +583,53 @@ TEST_CASE("program: a ledger tells when the cache was gone, and one that cannot 
         }
     }
     CHECK(run_coppice(folder, "recap" + ledger + in).exit_code == 2);
+}
+
+TEST_CASE("program: a configuration says the whole pipeline, and a wrong one is exit code 2 and names the place") {
+    const Folder folder;
+    folder.write("in.json", session(300));
+    const std::string in = " '" + folder.at("in.json") + "'";
+    const std::string config = " --config '" + folder.at("config.json") + "'";
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const std::string prune = "prune --via " + route + " --report '" + folder.at("report.json") + "'";
+        const auto check_same = [&](const std::string& text, const std::string& words) {
+            CAPTURE(text);
+            folder.write("config.json", text);
+            const Run configured = run_coppice(folder, prune + config + in);
+            Json report = Json::parse(folder.read("report.json"));
+            const Run expected = run_coppice(folder, prune + words + in);
+            CHECK(configured.exit_code == 0);
+            CHECK(report["preset"] == "config");
+            report["preset"] = "standard";
+            CHECK(report["engaged"] == true);
+            const bool same = configured.out == expected.out && report == Json::parse(folder.read("report.json"));
+            CHECK(same);
+        };
+        check_same(R"({"preset":"standard"})", "");
+        check_same(R"({"preset":"standard","cadence":{"name":"stepped","requests":7,"engage":40000}})",
+                   " --cadence stepped:7");
+    }
+    folder.write("config.json", R"({"policies":["dedup"],"cadence":{"name":"stepped","requests":100000}})");
+    CHECK(run_coppice(folder, "explain" + config + in).out ==
+          "config: nothing would change: at no request so far the cadence stepped lets the history change\n");
+    const std::pair<const char*, const char*> wrong[] = {
+        {"", "is not valid JSON"},
+        {"{", "is not valid JSON"},
+        {"[]", "the document is no object"},
+        {R"({"policies":["dedup",{"name":"keep_recent","keep":-1}]})", "/policies/1/keep is no whole number"},
+        {R"({"policies":["spill"]})", "/policies/0 needs a store"},
+    };
+    for (const auto& each : wrong) {
+        folder.write("config.json", each.first);
+        for (const char* command : {"prune", "explain"}) {
+            const Run run = run_coppice(folder, command + config + in);
+            CHECK(run.exit_code == 2);
+            CHECK(run.out.empty());
+            CHECK(run.err.find("--config") != std::string::npos);
+            CHECK(run.err.find(each.second) != std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("program: a body that names no model is whose the command line says") {
