@@ -119,9 +119,9 @@ const std::vector<std::string>& bodies() {
     static const std::vector<std::string> all = [] {
         std::vector<std::string> made;
         for (const std::uint64_t seed : {1U, 2U}) {
-            support::for_each_generated_session(shape_of(seed, seed == 1 ? 40 : 160), [&](const auto&, const Json& body) {
-                made.push_back(body.dump());
-            });
+            const SessionShape shape = shape_of(seed, seed == 1 ? 40 : 160);
+            support::for_each_generated_session(
+                shape, [&](const auto&, const Json& body) { made.push_back(body.dump()); });
         }
         support::for_each_recorded_session(support::recorded_families, [&](const auto&, const Json& body) {
             if (made.size() % support::one_of == 0) { made.push_back(body.dump()); }
@@ -191,7 +191,8 @@ TEST_CASE("config: each policy can be configured and does what it does in code")
         const AnyPipeline pipeline = pipeline_from_json(Json{{"policies", {part}}}, &store);
         const AnyPipeline twin = coppice::Pipeline{policy};
         std::size_t edits = 0;
-        for_each_short_session([&](const auto&, const Json& body) { edits += check_alike(body.dump(), pipeline, twin); });
+        for_each_short_session(
+            [&](const auto&, const Json& body) { edits += check_alike(body.dump(), pipeline, twin); });
         CHECK(edits > 0);
     });
 }
@@ -275,7 +276,8 @@ TEST_CASE("config: what is given beside a preset replaces that part of it") {
     static constexpr std::array<std::string_view, 1> reads = {"Read"};
     CHECK(check(R"({"preset": "standard", "policies": ["keep_recent"]})",
                 Pipeline{SkiRental<>{.engage = Size{40'000}}, ExemptTools{}, KeepRecent<>{}}) > 0);
-    CHECK(check(R"({"preset": "standard", "policies": ["keep_recent"], "exempt_tools": [], "cadence": "every_request"})",
+    CHECK(check(R"({"preset": "standard", "policies": ["keep_recent"], "exempt_tools": [],
+                    "cadence": "every_request"})",
                 Pipeline{KeepRecent<>{}}) > 0);
     CHECK(check(R"({"preset": "standard", "policies": ["keep_recent"], "exempt_tools": ["Read"],
                     "wording": {"name": "plain", "shape": "always_blocks"},
@@ -285,7 +287,8 @@ TEST_CASE("config: what is given beside a preset replaces that part of it") {
     const auto bound = [](Binds when) { return Pipeline{KeepRecent<1>{}, ThinkingBinding<>{.when = when}}; };
     for (const Binds when : {Binds::by_name, Binds::always, Binds::never}) {
         const std::string word = support::config::written(when).get<std::string>();
-        check(R"({"policies": [{"name": "keep_recent", "keep": 1}], "thinking_binding": ")" + word + "\"}", bound(when));
+        check(R"({"policies": [{"name": "keep_recent", "keep": 1}], "thinking_binding": ")" + word + "\"}",
+              bound(when));
     }
 }
 
@@ -293,7 +296,8 @@ TEST_CASE("config: any kind of DOM will do, numbers made in code too, and nothin
     using nlohmann::json;
     auto document = std::make_unique<json>(
         json{{"$schema", "config.schema.json"},
-             {"policies", {{{"name", "bulky_input_clear"}, {"keep", 1}, {"min", 300}, {"fields", {"content", "old_string"}}}}},
+             {"policies",
+              {{{"name", "bulky_input_clear"}, {"keep", 1}, {"min", 300}, {"fields", {"content", "old_string"}}}}},
              {"exempt_tools", {"a tool whose name is too long for any small string"}}});
     const AnyPipeline pipeline = pipeline_from_json(*document);
     document.reset();
@@ -352,7 +356,8 @@ TEST_CASE("config: whatever is wrong is told with its place") {
         {R"({"policies": [{"name": "ceiling", "keep": 99999999999999999999}]})", "/policies/0/keep is no whole number"},
         {R"({"policies": [{"name": "keep_recent", "keep_images": "all"}]})",
          "/policies/0/keep_images is neither a whole number nor share_window"},
-        {R"({"policies": [{"name": "keep_recent", "keep_images": true}]})", "/policies/0/keep_images is no whole number"},
+        {R"({"policies": [{"name": "keep_recent", "keep_images": true}]})",
+         "/policies/0/keep_images is no whole number"},
         {R"({"policies": [{"name": "keep_recent", "count_unread": 1}]})",
          "/policies/0/count_unread is neither true nor false"},
         {R"({"policies": [{"name": "keep_recent", "big": "2 kB"}]})", "/policies/0/big is no whole number"},
@@ -362,7 +367,8 @@ TEST_CASE("config: whatever is wrong is told with its place") {
          "/policies/0/big is no size: it takes one of bytes, chars and utf16"},
         {R"({"policies": [{"name": "keep_recent", "big": {"kB": 2}}]})",
          "/policies/0/big/kB is no unit; choose bytes, chars or utf16"},
-        {R"({"policies": [{"name": "keep_recent", "big": {"utf16": null}}]})", "/policies/0/big/utf16 is no whole number"},
+        {R"({"policies": [{"name": "keep_recent", "big": {"utf16": null}}]})",
+         "/policies/0/big/utf16 is no whole number"},
         {R"({"policies": [{"name": "keep_recent", "big": 0}]})",
          "/policies/0: coppice::KeepRecent: `big` must be at least 1"},
         {R"({"policies": [{"name": "small_aging", "big": {"utf16": 2000}}]})",
@@ -394,7 +400,8 @@ TEST_CASE("config: whatever is wrong is told with its place") {
         {R"({"preset": "standard", "cadence": {"name": "ski_rental", "prices": "gold"}})",
          "/cadence/prices names no prices; choose anthropic, anthropic-hour, anthropic-fable, openai-half, openai, "
          "openai-written, gemini, gemini-low, deepseek, deepseek-low, no-cache"},
-        {R"({"preset": "standard", "cadence": {"name": "ski_rental", "prices": 1250}})", "/cadence/prices is no object"},
+        {R"({"preset": "standard", "cadence": {"name": "ski_rental", "prices": 1250}})",
+         "/cadence/prices is no object"},
         {R"({"preset": "standard", "cadence": {"name": "ski_rental", "prices": {"write": 1250}}})",
          "/cadence/prices/read is missing"},
         {R"({"preset": "standard", "cadence": {"name": "ski_rental", "prices": {"write": 1, "read": 0, "hit": 0}}})",

@@ -16,8 +16,8 @@ inline std::string_view preset_name(const Options& options) {
     return options.preset == Options::Preset::openswarm ? "openswarm" : "standard";
 }
 
-/// Calls `work` with the pipeline of the configuration, or the preset's, its cadence replaced where the command line asks
-/// for another.
+/// Calls `work` with the pipeline of the configuration, or the preset's, its cadence replaced where the command line
+/// asks for another.
 template <class Work>
 auto with_pipeline(const Options& options, Work work) {
     if (options.configured) { return work(*options.configured); }

@@ -15,8 +15,8 @@ namespace coppice {
 ///     coppice::AnyPipeline pruner = coppice::presets::standard();
 ///     if (local) { pruner = coppice::Pipeline{coppice::KeepRecent<>{.keep = 3}}; }
 ///
-/// Copies share the pipeline, which nobody can change: any number of threads may use them. One that was moved from still
-/// holds it.
+/// Copies share the pipeline, which nobody can change: any number of threads may use them. One that was moved from
+/// still holds it.
 class AnyPipeline {
 public:
     template <class... Parts>

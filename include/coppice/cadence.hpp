@@ -62,7 +62,7 @@ struct Request {
 /// A yes need not be followed at once: on models that bind thinking, the next turn of the user is waited for. A cadence
 /// that has to know when it was, has `void moved(State&, const Request&) const`. One that weighs the prompt cache shows
 /// its `prices`, for the report; one with a mark that what cannot be cleared may pass has `bool saturated(const State&)
-/// const`.
+/// const`. One that stands for another has `std::string_view stands_for() const`, the name that reports have then.
 ///
 /// Exemplar
 ///

@@ -8,8 +8,8 @@
 
 namespace coppice {
 
-/// The pipeline that a JSON document describes, for hosts whose users choose. It does what the same pipeline in code does,
-/// and its reports are the same.
+/// The pipeline that a JSON document describes, for hosts whose users choose. It does what the same pipeline in code
+/// does, and its reports are the same.
 ///
 ///     {"preset": "standard", "cadence": {"name": "ski_rental", "prices": "openai", "engage": {"bytes": 40000}}}
 ///
@@ -23,9 +23,9 @@ namespace coppice {
 /// - `thinking_binding`: "by_name", "always" or "never".
 /// - `$schema`: ignored; `config.schema.json` of the package describes all this to editors.
 ///
-/// A part is its name, or an object with `name` and any of its public fields, named as they are in code; the others have
-/// their defaults. Sizes are bytes, or `{"chars": 2000}`, `{"utf16": 2000}`, `{"bytes": 2000}`. Prices are the name of a
-/// row, or `{"write": 1250, "read": 100}` in thousandths.
+/// A part is its name, or an object with `name` and any of its public fields, named as they are in code; the others
+/// have their defaults. Sizes are bytes, or `{"chars": 2000}`, `{"utf16": 2000}`, `{"bytes": 2000}`. Prices are the name
+/// of a row (coppice/prompt_cache.hpp), or `{"write": 1250, "read": 100}` in thousandths.
 ///
 /// `spill` needs a store, which outlives the pipeline and whatever copies it; without one it is an error.
 ///

@@ -168,7 +168,8 @@ inline nlohmann::ordered_json config_schema() {
     for (const auto& part : parts.items()) { defs[part.key()] = part.value(); }
     Ordered properties{
         {"$schema", {{"type", "string"}}},
-        {"preset", {{"description", "What to start from. Other keys replace that part of it, whole."}, {"enum", presets}}},
+        {"preset",
+         {{"description", "What to start from. Other keys replace that part of it, whole."}, {"enum", presets}}},
         {"policies",
          {{"description", "In the order of running, each at most once. spill is only for hosts that bring a store."},
           {"type", "array"},

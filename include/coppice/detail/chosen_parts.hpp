@@ -66,8 +66,8 @@ struct ChosenPolicies {
     std::deque<std::vector<std::string_view>> name_lists;
 };
 
-/// Those that act on arrival, as one part of a pipeline. Where there are none, the part must not be listed: it has an
-/// own text taken for what it is only where some policy writes it.
+/// Those that act on arrival, as one part of a pipeline. Not to be listed where there are none: a pipeline looks for
+/// previews of its own only where a part acts on arrival.
 struct ChosenArrivals {
     static constexpr std::string_view name = "chosen_arrivals";
     using on_arrival = void;

@@ -36,8 +36,8 @@ inline constexpr std::array<ConfigWord<Binds>, 3> config_words(Binds) {
     return {{{"by_name", Binds::by_name}, {"always", Binds::always}, {"never", Binds::never}}};
 }
 
-/// A part and its fields: `fields(part, field)` calls `field(key, part.key)` for each, for some with a word that may stand
-/// for a number. The part is of this type or of the same template with other numbers.
+/// A part and its fields: `fields(part, field)` calls `field(key, part.key)` for each, for some with a word that may
+/// stand for a number. The part is of this type or of the same template with other numbers.
 template <class P, class Fields>
 struct ConfigPart {
     using Part = P;
