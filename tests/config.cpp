@@ -7,13 +7,13 @@
 #include "../examples/session_generator.hpp"
 #include "support/config_json.hpp"
 #include "support/everything.hpp"
-#include "support/folder.hpp"
 #include "support/laws.hpp"
 #include "support/requests.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -131,6 +132,11 @@ const std::vector<std::string>& bodies() {
     return all;
 }
 
+std::string read(const char* name) {
+    std::ifstream file(std::filesystem::path(COPPICE_SOURCE_DIR) / name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::string error_of(const std::string& text, coppice::MemorySpillStore* store = nullptr) {
     try {
         pipeline_from_json(Json::parse(text), store);
@@ -230,9 +236,7 @@ TEST_CASE("config: the table names every preset, and each public field of each p
 }
 
 TEST_CASE("config: the schema of the package is that of the table") {
-    const std::filesystem::path path = std::filesystem::path(COPPICE_SOURCE_DIR) / "cmake/config.schema.json";
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = read("cmake/config.schema.json");
     const std::string expected = support::config_schema().dump(2) + "\n";
     const bool same = text == expected;
     CHECK(same);
@@ -434,6 +438,27 @@ TEST_CASE("config: whatever is wrong is told with its place") {
         distinct.insert(error);
     }
     CHECK(distinct.size() >= 50);
+}
+
+TEST_CASE("config: the documents that the header and the README show can be read") {
+    std::vector<std::string> shown;
+    std::istringstream header(read("include/coppice/config.hpp"));
+    const std::string indented = "///     ";
+    bool inside = false;
+    for (std::string line; std::getline(header, line);) {
+        const bool belongs = line.substr(0, indented.size()) == indented;
+        if (belongs && !inside) { shown.emplace_back(); }
+        if (belongs) { shown.back() += line.substr(indented.size()); }
+        inside = belongs;
+    }
+    CHECK(shown.size() == 2);
+    const std::string readme = read("README.md");
+    const std::string opening = "`{\"";
+    for (std::size_t at = readme.find(opening); at != std::string::npos; at = readme.find(opening, at + 1)) {
+        shown.push_back(readme.substr(at + 1, readme.find('`', at + 1) - at - 1));
+    }
+    CHECK(shown.size() >= 4);
+    for (const std::string& text : shown) { CHECK(error_of(text) == "none"); }
 }
 
 TEST_CASE("config: however deep or long the input, it is refused in few words") {
