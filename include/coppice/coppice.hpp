@@ -15,6 +15,7 @@
 #include <coppice/guard.hpp>
 #include <coppice/guards/blank_text.hpp>
 #include <coppice/guards/cache_marks.hpp>
+#include <coppice/guards/exempt_paths.hpp>
 #include <coppice/guards/exempt_tools.hpp>
 #include <coppice/guards/opaque.hpp>
 #include <coppice/guards/pairing.hpp>

@@ -91,6 +91,7 @@ struct Entry {
     bool stub = false;               ///< a result that is nothing but one of our own stubs
     bool capped = false;             ///< head and tail of a result whose middle an earlier pruning left out
     bool cleared = false;            ///< a call that lost fields of its input to an earlier pruning
+    bool names_path = false;         ///< `identity` is the path of a file, not a command, a URL or a name
     std::size_t message = 0;
     std::size_t block = 0;
     std::size_t peer = none;    ///< the call of a result, the result of a call

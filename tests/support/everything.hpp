@@ -41,6 +41,7 @@ template <class Visit>
 void for_each_guard(Visit visit) {
     visit(coppice::BlankText{});
     visit(coppice::CacheMarks{});
+    visit(coppice::ExemptPaths{});
     visit(coppice::ExemptTools{});
     visit(coppice::Opaque{});
     visit(coppice::Pairing{});

@@ -259,13 +259,18 @@ protected:
         call.field_count = out_.fields.size() - call.first_field;
     }
 
-    /// The path that a patch names first.
-    Text path_of_patch(Text patch) {
+    /// What a call is known by, where that is the path of a file.
+    static void name_by_path(Text path, Entry& call) {
+        call.identity = path;
+        call.names_path = !path.empty();
+    }
+    /// The same for the path that a patch names first; nothing where the text is no patch.
+    void name_by_patch(Text patch, Entry& call) {
         // most texts are none at a glance
         const bool perhaps = !patch.empty() && (patch.raw()[0] == '*' || patch.raw()[0] == '\\');
-        if (!perhaps) { return {}; }
+        if (!perhaps) { return; }
         const std::string_view path = detail::path_of_patch(beginning(patch, 1200, scratch_));
-        return path.empty() ? Text() : out_.keep(path);
+        if (!path.empty()) { name_by_path(out_.keep(path), call); }
     }
 
     /// A command given as a list of words, as far as anybody would show it.
@@ -324,6 +329,7 @@ protected:
         call.peer = out_.all().size() - 1;
         result.tool = call.tool;
         result.identity = call.identity;
+        result.names_path = call.names_path;
     }
 
     /// Reads the content of a result: a string, or an array of blocks with a `type`. `kind_of(Text type)` says what a
@@ -433,6 +439,7 @@ private:
         other.peer = none;
         other.tool = {};
         other.identity = {};
+        other.names_path = false;
         call.peer = none;
         call.guessed = false;
     }
@@ -451,23 +458,24 @@ private:
     template <json_cursor Input>
     void read_fields(Input input, Entry& call, bool packed) {
         std::size_t rank = identity_keys.size();
-        const auto identify = [&](Text key, auto text) {
+        const auto identify = [&](Text key, bool one_text, auto text) {
             const std::size_t found = identity_rank(key);
             if (found >= rank) { return; }
             const Text identity = text();
             if (identity.empty()) { return; }
             call.identity = identity;
+            call.names_path = one_text && found < path_keys;
             rank = found;
         };
         input.members([&](Text key, Input value) {
             if (value.type() == JsonType::string) {
                 out_.fields.push_back({key, {}, 0, value.measured(), value.node(), false, packed});
-                identify(key, [&] { return value.text(); });
-                if (call.identity.empty()) { call.identity = path_of_patch(value.text()); }
+                identify(key, true, [&] { return value.text(); });
+                if (call.identity.empty()) { name_by_patch(value.text(), call); }
             } else if (value.type() == JsonType::array) {
                 std::size_t index = 0;
                 value.elements([&](Input item) { read_edit(item, key, index++, packed); });
-                identify(key, [&] { return joined_words(value); });
+                identify(key, false, [&] { return joined_words(value); });
             }
         });
     }
@@ -556,7 +564,8 @@ private:
         "encrypted_index",
     };
 
-    // what tells one call of a tool from another, best first
+    // what tells one call of a tool from another, best first; so many of them are paths
+    static constexpr std::size_t path_keys = 5;
     static constexpr std::array<std::string_view, 12> identity_keys = {
         "file_path", "notebook_path", "path",  "filePath", "filename", "command",
         "cmd",       "url",           "query", "pattern",  "name",     "description",

@@ -107,7 +107,7 @@ private:
                 call.immutable = true;
                 call.tool = member.peek("name");
                 call.content = member.node();
-                call.identity = this->path_of_patch(member.peek("input"));
+                this->name_by_patch(member.peek("input"), call);
             }
         });
         this->arm(call, true);

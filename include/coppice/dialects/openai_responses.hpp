@@ -162,7 +162,7 @@ private:
                     this->read_input(value, call, "/arguments", true);
                 } else if (tool == Tool::custom && detail::is(key, "input")) {
                     call.content = value.node();
-                    call.identity = this->path_of_patch(value.text());
+                    this->name_by_patch(value.text(), call);
                 }
                 break;
             case Tool::local_shell:
@@ -175,7 +175,7 @@ private:
             case Tool::apply_patch:
                 if (detail::is(key, "operation")) {
                     call.content = value.node();
-                    call.identity = value.peek("path");
+                    this->name_by_path(value.peek("path"), call);
                 }
                 break;
             case Tool::computer: break;
