@@ -3,6 +3,7 @@
 #include "support/laws.hpp"
 #include "../examples/session_generator.hpp"
 #include "support/everything.hpp"
+#include "support/hints.hpp"
 
 #include <doctest/doctest.h>
 
@@ -144,8 +145,10 @@ TEST_CASE("laws: each policy alone, over generated sessions") {
             anthropic_validator::AllowedChanges allowed;
             allowed.unread_results = coppice::on_arrival_v<decltype(policy)>;
             allowed.user_images = policy.name == std::string_view("stale_media");
-            own += support::check_laws(make_session(shape_of(seed)), coppice::Pipeline{policy}, allowed)
-                       .edits.size();
+            const Json body = make_session(shape_of(seed));
+            const support::HintsOf known(support::needs_hints<decltype(policy)> ? body : Json());
+            const coppice::Pipeline pipeline{policy};
+            own += support::check_laws(body, {pipeline, known.hints()}, allowed).edits.size();
         }
         CHECK(own > 0);
         edits += own;

@@ -2,6 +2,7 @@
 // Law 10, request by request: while nothing is rewritten, what was sent before is how the next request begins. And the
 // answer is a function of the body alone, whoever is asked.
 #include "support/everything.hpp"
+#include "support/hints.hpp"
 #include "support/requests.hpp"
 
 #include <coppice/coppice.hpp>
@@ -55,6 +56,26 @@ Watched watched(std::string name, const Pipeline& pipeline, bool is_eager = fals
     return made;
 }
 
+/// With hints on the calls of each body.
+template <class Pipeline>
+Watched watched_with_hints(std::string name, const Pipeline& pipeline) {
+    Watched made;
+    made.name = std::move(name);
+    made.plan = [pipeline](const Json& body, coppice::Workspace& workspace) {
+        const support::HintsOf known(body);
+        coppice::Inputs inputs;
+        inputs.hints = known.hints();
+        return coppice::plan(body, pipeline, workspace, inputs);
+    };
+    made.prune = [pipeline](Json& body) {
+        const support::HintsOf known(body);
+        coppice::Inputs inputs;
+        inputs.hints = known.hints();
+        return coppice::prune(body, pipeline, inputs);
+    };
+    return made;
+}
+
 /// Every preset and every policy there is, and every cadence with windows so small that there is always something to
 /// clear.
 std::vector<Watched> all_watched() {
@@ -73,13 +94,17 @@ std::vector<Watched> all_watched() {
             is_eager));
     });
     support::for_each_policy([&](const auto& policy) {
-        all.push_back(watched(std::string(policy.name), coppice::Pipeline{policy, coppice::Stepped<4>{}}));
-        all.back().only_arrivals = coppice::on_arrival_v<std::decay_t<decltype(policy)>>;
+        if constexpr (!support::needs_hints<std::decay_t<decltype(policy)>>) {
+            all.push_back(watched(std::string(policy.name), coppice::Pipeline{policy, coppice::Stepped<4>{}}));
+            all.back().only_arrivals = coppice::on_arrival_v<std::decay_t<decltype(policy)>>;
+        }
     });
     static coppice::MemorySpillStore store;
     all.push_back(watched("spill and keep_recent",
                           coppice::Pipeline{coppice::Spill<coppice::Size{16'000}>{.store = &store},
                                             coppice::KeepRecent<2>{}, coppice::Stepped<4>{}}));
+    all.push_back(watched_with_hints(
+        "clear_hinted", coppice::Pipeline{coppice::ClearHinted<1>{}, coppice::Stepped<4>{}}));
     return all;
 }
 

@@ -19,8 +19,10 @@
 #include <coppice/guards/exempt_tools.hpp>
 #include <coppice/guards/opaque.hpp>
 #include <coppice/guards/pairing.hpp>
+#include <coppice/guards/pinned.hpp>
 #include <coppice/guards/thinking_binding.hpp>
 #include <coppice/guards/unread.hpp>
+#include <coppice/hints.hpp>
 #include <coppice/json_shape.hpp>
 #include <coppice/ledger.hpp>
 #include <coppice/measure.hpp>

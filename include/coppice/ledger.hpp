@@ -2,10 +2,12 @@
 #pragma once
 
 #include <coppice/dialect.hpp>
+#include <coppice/hints.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -67,6 +69,7 @@ struct Inputs {
     Dialect dialect;
     const Ledger* ledger = nullptr;  ///< not owned; of a batch, it is for every request in it
     std::string_view model{};        ///< not owned; whose it is, where that is not for the body to say
+    std::span<const Hint> hints{};   ///< not owned; what the host knows of single calls, in any order
 };
 
 /// The ledger as a nlohmann JSON value.

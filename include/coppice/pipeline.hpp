@@ -11,8 +11,10 @@
 #include <coppice/guards/cache_marks.hpp>
 #include <coppice/guards/opaque.hpp>
 #include <coppice/guards/pairing.hpp>
+#include <coppice/guards/pinned.hpp>
 #include <coppice/guards/thinking_binding.hpp>
 #include <coppice/guards/unread.hpp>
+#include <coppice/hints.hpp>
 #include <coppice/ledger.hpp>
 #include <coppice/plan.hpp>
 #include <coppice/policy.hpp>
@@ -250,6 +252,7 @@ struct Workspace {
     detail::Timing timing;
     std::vector<std::uint64_t> seen;
     const Ledger* ledger = nullptr;  ///< of this call
+    detail::HintIndex hints;         ///< the same
 };
 
 /// What `plan`, `prune` and `prune_pieces` take: a Pipeline, or an AnyPipeline that holds one.
@@ -266,7 +269,7 @@ concept pipeline_like = std::copyable<P> &&
 
 /// Policies, in the order of running, with at most one cadence and one wording and any number of guards
 /// between them. Without a cadence every request is pruned; without a wording the neutral one speaks.
-/// Pairing, Unread, Opaque, CacheMarks, BlankText and ThinkingBinding always guard.
+/// Pairing, Unread, Opaque, CacheMarks, BlankText, Pinned and ThinkingBinding always guard.
 ///
 ///     using Pruner = coppice::Pipeline<coppice::SmallAging<30>, coppice::Dedup<>, coppice::KeepRecent<5>>;
 ///     coppice::Pipeline pruner{coppice::KeepRecent<>{.keep = config.keep}, coppice::Dedup<>{}};
@@ -377,7 +380,7 @@ private:
     static constexpr std::size_t cadence_at = detail::position<cadence<Parts>...>();
     static constexpr std::size_t wording_at = detail::position<wording<Parts>...>();
     static constexpr std::size_t binding_at = detail::position<detail::is_thinking_binding<Parts>...>();
-    static constexpr std::size_t own_guards = 5 + (binding_at == sizeof...(Parts) ? 1 : 0);
+    static constexpr std::size_t own_guards = 6 + (binding_at == sizeof...(Parts) ? 1 : 0);
     static constexpr std::size_t guard_count = own_guards + (guard<Parts> + ... + 0);
 
     constexpr void validate() const {
@@ -421,7 +424,7 @@ private:
     using Guards = std::array<detail::AnyGuard, guard_count>;
 
     Guards all_guards() const {
-        static constexpr std::tuple<Pairing, Unread, Opaque, CacheMarks, BlankText> always;
+        static constexpr std::tuple<Pairing, Unread, Opaque, CacheMarks, BlankText, Pinned> always;
         Guards guards;
         std::size_t count = 0;
         const auto add = [&](const auto& part) {

@@ -4,6 +4,7 @@
 #include <coppice/policies/bulky_input_clear.hpp>
 #include <coppice/policies/cap_on_arrival.hpp>
 #include <coppice/policies/ceiling.hpp>
+#include <coppice/policies/clear_hinted.hpp>
 #include <coppice/policies/dedup.hpp>
 #include <coppice/policies/keep_recent.hpp>
 #include <coppice/policies/small_aging.hpp>

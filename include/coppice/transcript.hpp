@@ -97,6 +97,9 @@ struct Entry {
     std::size_t peer = none;    ///< the call of a result, the result of a call
     std::size_t step = 0;       ///< how many assistant turns came before
     std::size_t user_turn = 0;  ///< how many user turns came before
+    std::size_t pinned_from = none;       ///< the host says so: holds at horizons from here on; 0 where it always did
+    std::size_t useless_from = none;      ///< the same
+    std::size_t regenerable_from = none;  ///< the same
     Text id{};
     Text tool{};      ///< of a result: through its own call
     Text identity{};  ///< path, command, ... of the call

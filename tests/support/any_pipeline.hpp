@@ -23,66 +23,82 @@ extern template class DomSource<nlohmann::json>;
 
 namespace support {
 
-/// Any pipeline behind function pointers, so that what is checked with it is compiled once. The pipeline must outlive it.
+/// Any pipeline behind function pointers, so that what is checked with it is compiled once. The pipeline and the
+/// hints must outlive it.
 class AnyPipeline {
 public:
     using Ordered = nlohmann::ordered_json;
     using Dialect = coppice::Dialect;
+    using Inputs = coppice::Inputs;
 
     template <class P>
     requires(!std::same_as<P, AnyPipeline> && coppice::pipeline_like<P>)
-    AnyPipeline(const P& pipeline) : pipeline_(&pipeline) {
-        plan_ = [](const void* p, const Ordered& document, Dialect dialect) {
-            return coppice::plan(document, *static_cast<const P*>(p), dialect);
+    AnyPipeline(const P& pipeline, std::span<const coppice::Hint> hints = {}) : pipeline_(&pipeline), hints_(hints) {
+        plan_ = [](const void* p, const Ordered& document, const Inputs& inputs) {
+            return coppice::plan(document, *static_cast<const P*>(p), inputs);
         };
-        prune_ = [](const void* p, Ordered& document, Dialect dialect) {
-            return coppice::prune(document, *static_cast<const P*>(p), dialect);
+        prune_ = [](const void* p, Ordered& document, const Inputs& inputs) {
+            return coppice::prune(document, *static_cast<const P*>(p), inputs);
         };
-        prune_sorted_ = [](const void* p, nlohmann::json& document, Dialect dialect) {
-            return coppice::prune(document, *static_cast<const P*>(p), dialect);
+        prune_sorted_ = [](const void* p, nlohmann::json& document, const Inputs& inputs) {
+            return coppice::prune(document, *static_cast<const P*>(p), inputs);
         };
-        plan_bytes_ = [](const void* p, std::string_view body, Dialect dialect) {
-            return coppice::plan(body, *static_cast<const P*>(p), dialect);
+        plan_bytes_ = [](const void* p, std::string_view body, const Inputs& inputs) {
+            return coppice::plan(body, *static_cast<const P*>(p), inputs);
         };
-        prune_bytes_ = [](const void* p, std::string_view body, Dialect dialect) {
-            return coppice::prune(body, *static_cast<const P*>(p), dialect);
+        prune_bytes_ = [](const void* p, std::string_view body, const Inputs& inputs) {
+            return coppice::prune(body, *static_cast<const P*>(p), inputs);
         };
-        prune_kept_ = [](const void* p, std::string_view body, coppice::WireWorkspace& workspace, Dialect dialect) {
-            return coppice::prune(body, *static_cast<const P*>(p), workspace, dialect);
+        prune_kept_ = [](const void* p, std::string_view body, coppice::WireWorkspace& workspace,
+                         const Inputs& inputs) {
+            return coppice::prune(body, *static_cast<const P*>(p), workspace, inputs);
         };
         prune_pieces_ = [](const void* p, std::string_view body, coppice::WireWorkspace& workspace,
-                           Dialect dialect) {
-            return coppice::prune_pieces(body, *static_cast<const P*>(p), workspace, dialect);
+                           const Inputs& inputs) {
+            return coppice::prune_pieces(body, *static_cast<const P*>(p), workspace, inputs);
         };
     }
 
-    coppice::Report plan(const Ordered& document, Dialect dialect) const { return plan_(pipeline_, document, dialect); }
-    coppice::Report prune(Ordered& document, Dialect dialect) const { return prune_(pipeline_, document, dialect); }
-    coppice::Report prune(nlohmann::json& document, Dialect dialect) const {
-        return prune_sorted_(pipeline_, document, dialect);
+    coppice::Report plan(const Ordered& document, Dialect dialect) const {
+        return plan_(pipeline_, document, inputs(dialect));
     }
-    coppice::Report plan(std::string_view body, Dialect dialect) const { return plan_bytes_(pipeline_, body, dialect); }
+    coppice::Report prune(Ordered& document, Dialect dialect) const {
+        return prune_(pipeline_, document, inputs(dialect));
+    }
+    coppice::Report prune(nlohmann::json& document, Dialect dialect) const {
+        return prune_sorted_(pipeline_, document, inputs(dialect));
+    }
+    coppice::Report plan(std::string_view body, Dialect dialect) const {
+        return plan_bytes_(pipeline_, body, inputs(dialect));
+    }
     coppice::PrunedBody prune(std::string_view body, Dialect dialect) const {
-        return prune_bytes_(pipeline_, body, dialect);
+        return prune_bytes_(pipeline_, body, inputs(dialect));
     }
     std::string_view prune(std::string_view body, coppice::WireWorkspace& workspace, Dialect dialect) const {
-        return prune_kept_(pipeline_, body, workspace, dialect);
+        return prune_kept_(pipeline_, body, workspace, inputs(dialect));
     }
     std::span<const std::string_view> prune_pieces(std::string_view body, coppice::WireWorkspace& workspace,
                                                    Dialect dialect) const {
-        return prune_pieces_(pipeline_, body, workspace, dialect);
+        return prune_pieces_(pipeline_, body, workspace, inputs(dialect));
     }
 
 private:
+    Inputs inputs(Dialect dialect) const {
+        Inputs made(dialect);
+        made.hints = hints_;
+        return made;
+    }
+
     const void* pipeline_;
-    coppice::Report (*plan_)(const void*, const Ordered&, Dialect) = nullptr;
-    coppice::Report (*prune_)(const void*, Ordered&, Dialect) = nullptr;
-    coppice::Report (*prune_sorted_)(const void*, nlohmann::json&, Dialect) = nullptr;
-    coppice::Report (*plan_bytes_)(const void*, std::string_view, Dialect) = nullptr;
-    coppice::PrunedBody (*prune_bytes_)(const void*, std::string_view, Dialect) = nullptr;
-    std::string_view (*prune_kept_)(const void*, std::string_view, coppice::WireWorkspace&, Dialect) = nullptr;
+    std::span<const coppice::Hint> hints_;
+    coppice::Report (*plan_)(const void*, const Ordered&, const Inputs&) = nullptr;
+    coppice::Report (*prune_)(const void*, Ordered&, const Inputs&) = nullptr;
+    coppice::Report (*prune_sorted_)(const void*, nlohmann::json&, const Inputs&) = nullptr;
+    coppice::Report (*plan_bytes_)(const void*, std::string_view, const Inputs&) = nullptr;
+    coppice::PrunedBody (*prune_bytes_)(const void*, std::string_view, const Inputs&) = nullptr;
+    std::string_view (*prune_kept_)(const void*, std::string_view, coppice::WireWorkspace&, const Inputs&) = nullptr;
     std::span<const std::string_view> (*prune_pieces_)(const void*, std::string_view, coppice::WireWorkspace&,
-                                                       Dialect) = nullptr;
+                                                       const Inputs&) = nullptr;
 };
 
 }  // namespace support

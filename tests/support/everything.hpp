@@ -16,6 +16,7 @@ void for_each_policy(Visit visit) {
     visit(coppice::BulkyInputClear<1, coppice::Size{300}>{});
     visit(coppice::CapOnArrival<coppice::chars(4000), 1200, 800>{});
     visit(coppice::Ceiling<coppice::Size{20'000}, 2, coppice::Size{1500}>{});
+    visit(coppice::ClearHinted<1>{});
     visit(coppice::Dedup<>{});
     visit(coppice::KeepRecent<2, coppice::Size{900}, 1>{});
     visit(coppice::SmallAging<3, coppice::Size{80}, coppice::Size{900}>{});
@@ -45,6 +46,7 @@ void for_each_guard(Visit visit) {
     visit(coppice::ExemptTools{});
     visit(coppice::Opaque{});
     visit(coppice::Pairing{});
+    visit(coppice::Pinned{});
     visit(coppice::ThinkingBinding<>{});
     visit(coppice::Unread{});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/json_pointer.hpp>
 #include <coppice/detail/worth.hpp>
 #include <coppice/dialects.hpp>
 #include <coppice/pipeline.hpp>
@@ -31,19 +32,6 @@ public:
 private:
     Transcript& transcript_;
 };
-
-inline void append_pointer_step(std::string& pointer, std::string_view step) {
-    pointer += '/';
-    for (const char c : step) {
-        if (c == '~') {
-            pointer += "~0";
-        } else if (c == '/') {
-            pointer += "~1";
-        } else {
-            pointer += c;
-        }
-    }
-}
 
 /// Where inside its block an edit is, as a JSON Pointer (RFC 6901); inside a string that holds JSON, the pointer of
 /// the string, a `#`, and a pointer in that JSON.
@@ -200,6 +188,7 @@ void prune_bodies(Value root, const Pruner& pipeline, const Inputs& inputs, Comm
                   Workspace& workspace, const Source& source, Report& report, CarryOut carry_out) {
     const Dialect dialect = inputs.dialect;
     workspace.ledger = inputs.ledger;
+    workspace.hints.start(inputs.hints);
     std::size_t refused = 0;
     std::string_view first_refusal;
     Unmentioned unmentioned;
@@ -213,6 +202,7 @@ void prune_bodies(Value root, const Pruner& pipeline, const Inputs& inputs, Comm
             return;
         }
         if (!inputs.model.empty()) { workspace.transcript.model = inputs.model; }
+        workspace.hints.apply(workspace.transcript);
         pipeline.run(workspace);
         if (commit == Commit::yes) { pipeline.commit(workspace); }
         const std::size_t edits_before = report.edits.size();
