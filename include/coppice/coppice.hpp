@@ -8,6 +8,7 @@
 #include <coppice/cadences/ski_rental.hpp>
 #include <coppice/cadences/stepped.hpp>
 #include <coppice/cadences/watermark.hpp>
+#include <coppice/copied_markers.hpp>
 #include <coppice/dialect.hpp>
 #include <coppice/dialects.hpp>
 #include <coppice/dom.hpp>

@@ -5,6 +5,7 @@
 #include <coppice/measure.hpp>
 #include <coppice/text.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <string>
@@ -111,6 +112,16 @@ concept capping_wording = wording<W> && requires(const W& w, std::string& out, c
     w.cap(out, facts);
 };
 
+/// A wording that knows its markers in the middle of any text, as `find_copied_markers` needs. Its `opening` is the first
+/// character of all of them. `marker` answers with how many bytes at the front of a text are one: a stub, or the line
+/// that says what a preview leaves out; whole, or cut off where its line or the text ends, as far as what is there can be
+/// nothing else. 0 where there is none.
+template <class W>
+concept marking_wording = wording<W> && requires(const W& w, std::string_view text) {
+    { W::opening } -> std::convertible_to<char>;
+    { w.marker(text) } -> std::same_as<std::size_t>;
+};
+
 namespace detail {
 
 /// Reads an exact grammar off the front of a text; one failed step fails all that follow.
@@ -152,6 +163,53 @@ private:
     std::string_view rest_{};
     bool ok_ = true;
 };
+
+/// Reads the same grammar off a text that was cut off: from where it ends on, every step succeeds.
+class CutScanner {
+public:
+    constexpr explicit CutScanner(std::string_view text) : rest_(text) {}
+
+    constexpr CutScanner& literal(std::string_view expected) {
+        if (cut_ || try_literal(expected)) { return *this; }
+        ok_ = false;
+        return *this;
+    }
+    constexpr bool try_literal(std::string_view expected) {
+        if (!ok_ || cut_) { return ok_; }
+        const std::size_t size = std::min(rest_.size(), expected.size());
+        if (rest_.substr(0, size) != expected.substr(0, size)) { return false; }
+        cut_ = size < expected.size();
+        rest_.remove_prefix(size);
+        return true;
+    }
+    constexpr CutScanner& number() {
+        if (!ok_ || cut_) { return *this; }
+        Scanner digits(rest_);
+        cut_ = rest_.empty();
+        ok_ = cut_ || digits.number().ok();
+        rest_ = digits.rest();
+        return *this;
+    }
+    constexpr bool ok() const { return ok_; }
+    /// Nothing is left.
+    constexpr bool done() const { return ok_ && rest_.empty(); }
+    constexpr std::string_view rest() const { return rest_; }
+
+private:
+    std::string_view rest_{};
+    bool ok_ = true;
+    bool cut_ = false;
+};
+
+/// What a text begins with that may be a marker in brackets: up to the closing one, or, where it has none, to the end of
+/// its line; empty where something stands in it that no marker has.
+inline std::string_view bracketed(std::string_view text, std::size_t longest) {
+    std::size_t end = 1;
+    const auto fits = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\' && c != '[' && c != ']'; };
+    while (end < text.size() && end < longest && fits(text[end])) { ++end; }
+    if (end >= text.size() || text[end] == '\n' || text[end] == '\r') { return text.substr(0, end); }
+    return text[end] == ']' ? text.substr(0, end + 1) : std::string_view();
+}
 
 /// Whether a wording wrote it for a reference, which `append_safe` leaves as it is; nothing where it had none.
 inline bool is_reference(std::string_view text, std::size_t limit) {
@@ -260,12 +318,22 @@ struct PlainWording {
         return capped ? Recognised{Recognised::Kind::capped, {}, {}} : found;
     }
 
+    std::size_t marker(std::string_view text) const {
+        const auto begins = [text](std::string_view open) { return text.substr(0, open.size()) == open; };
+        if (!begins(result_open) && !begins(field_open) && !begins(image_open) && !begins(gap_open)) { return 0; }
+        const std::string_view line = detail::bracketed(text, longest);
+        if (line.empty()) { return 0; }
+        const bool whole = line.back() == ']';
+        return (whole ? is_stub(line) || is_gap(line) : is_beginning(line)) ? line.size() : 0;
+    }
+
 private:
     static constexpr std::string_view result_open = "[tool result cleared: ";
     static constexpr std::string_view field_open = "[tool input cleared: ";
     static constexpr std::string_view image_open = "[image cleared: ";
     static constexpr std::string_view same_as_later = ", same as a later result";
     static constexpr std::string_view preview_open = "\n\n[middle of a tool result left out: ";
+    static constexpr std::string_view gap_open = preview_open.substr(2);
     static constexpr std::string_view preview_lines = ", with notable lines: ";
     static constexpr std::string_view preview_place = "; stored at ";
     static constexpr std::string_view cap_place = "; not stored";
@@ -340,6 +408,47 @@ private:
         if (!scan.try_literal(", failed")) { scan.try_literal(", ok"); }
         scan.try_literal(same_as_later);
         return scan.done() || (scan.ok() && scan.rest().substr(0, 2) == "; ");
+    }
+
+    // the line between head and tail
+    static bool is_gap(std::string_view line) {
+        detail::Scanner scan(line.substr(0, line.size() - 1));
+        scan.literal(gap_open).number().literal(" of ").number().literal(" characters");
+        if (scan.try_literal(preview_lines)) { scan.number(); }
+        if (scan.try_literal(preview_place)) { return detail::is_reference(scan.rest(), reference_limit); }
+        return scan.literal(cap_place).done();
+    }
+
+    // A stub or such a line that was cut off behind its first digit. What images are cleared for may be any words, so
+    // that nothing tells whether theirs were.
+    static bool is_beginning(std::string_view line) {
+        const auto counts = [line](std::string_view open) {
+            const std::string_view digits = line.substr(std::min(open.size(), line.size()));
+            return line.substr(0, open.size()) == open && detail::Scanner(digits).number().ok();
+        };
+        detail::CutScanner scan(line);
+        if (counts(field_open)) {
+            return scan.literal(field_open).number().literal(" characters; ").ok() &&
+                   scan.rest().size() <= tool_limit;
+        }
+        if (counts(gap_open)) {
+            scan.literal(gap_open).number().literal(" of ").number().literal(" characters");
+            if (scan.try_literal(preview_lines)) { scan.number(); }
+            detail::CutScanner place = scan;
+            if (place.try_literal(preview_place)) { return place.rest().size() <= reference_limit; }
+            return scan.literal(cap_place).done();
+        }
+        if (!counts(result_open)) { return false; }
+        scan.literal(result_open).number().literal(" characters");
+        for (const std::string_view what : {"image", "document", "other part"}) {
+            detail::CutScanner probe = scan;
+            if (!probe.literal(", ").number().literal(" ").literal(what).ok()) { continue; }
+            probe.try_literal("s");
+            scan = probe;
+        }
+        if (!scan.try_literal(", failed")) { scan.try_literal(", ok"); }
+        scan.try_literal(same_as_later);
+        return scan.done() || scan.try_literal("; ");
     }
 
     // Head and tail have the exact lengths that `preview` gives them, the lines between them no more than theirs.
@@ -418,7 +527,7 @@ private:
         return at;
     }
 };
-static_assert(previewing_wording<PlainWording> && capping_wording<PlainWording>);
+static_assert(previewing_wording<PlainWording> && capping_wording<PlainWording> && marking_wording<PlainWording>);
 
 namespace detail {
 

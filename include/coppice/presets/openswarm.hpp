@@ -10,6 +10,7 @@
 #include <coppice/tags.hpp>
 #include <coppice/wording.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -81,6 +82,14 @@ struct OpenSwarmWording {
         return stub ? Recognised{Recognised::Kind::stub, {}, {}} : as_preview(text);
     }
 
+    std::size_t marker(std::string_view text) const {
+        const std::string_view line = detail::bracketed(text, longest);
+        if (line.empty()) { return 0; }
+        const bool whole = line.back() == ']';
+        const bool ours = whole ? recognise(line).kind == Recognised::Kind::stub || is_gap(line) : is_beginning(line);
+        return ours ? line.size() : 0;
+    }
+
 private:
     static constexpr std::string_view duplicate =
         "[Duplicate tool output: same content as a more recent result.]";
@@ -96,6 +105,10 @@ private:
     static constexpr std::string_view field_close =
         " characters, cleared by OpenSwarm; re-read the file if you need them]";
 
+    static constexpr std::string_view gap_open = "[... ";
+    static constexpr std::string_view gap_place = " chars elided by OpenSwarm; full output at ";
+    static constexpr std::string_view gap_close = " ...]";
+
     static constexpr std::string_view note_open = "Output truncated by OpenSwarm. Full output (";
     static constexpr std::string_view note_place = " chars) saved to ";
     static constexpr std::string_view note_close =
@@ -109,9 +122,45 @@ private:
     }
 
     static void append_gap(std::string& out, std::size_t chars, std::string_view reference) {
-        out += "\n\n[... ";
+        out.append("\n\n").append(gap_open);
         append_number(out, chars);
-        out.append(" chars elided by OpenSwarm; full output at ").append(reference).append(" ...]\n\n");
+        out.append(gap_place).append(reference).append(gap_close).append("\n\n");
+    }
+
+    // the line between head and tail
+    static bool is_gap(std::string_view line) {
+        detail::Scanner scan(line);
+        if (!scan.literal(gap_open).number().literal(gap_place).ok()) { return false; }
+        const std::string_view reference = scan.rest().substr(0, scan.rest().rfind(gap_close));
+        return reference.size() + gap_close.size() == scan.rest().size() &&
+               detail::is_reference(reference, reference_limit);
+    }
+
+    // A stub or such a line that was cut off, where enough of it is there to know it.
+    static bool is_beginning(std::string_view line) {
+        constexpr std::size_t enough = 36;
+        if (line.size() < enough) { return false; }
+        for (const std::string_view fixed : {duplicate, screenshot}) {
+            if (fixed.substr(0, line.size()) == line) { return true; }
+        }
+        detail::CutScanner field(line);
+        constexpr std::string_view told = " characters, cleared by OpenSwarm";
+        if (field.literal("[").number().literal(field_close).done()) {
+            return line.find(told) != std::string_view::npos;
+        }
+        detail::CutScanner gap(line);
+        if (gap.literal(gap_open).number().literal(gap_place).ok()) { return gap.rest().size() <= reference_limit; }
+        for (const std::string_view open : {small_open, big_open}) {
+            const std::string_view digits = line.substr(std::min(open.size(), line.size()));
+            if (line.substr(0, open.size()) != open || !detail::Scanner(digits).number().ok()) { continue; }
+            detail::CutScanner scan(line);
+            scan.literal(open).number().literal(from_earlier);
+            detail::CutScanner place = scan;
+            if (place.try_literal(place_open)) { return place.rest().size() <= reference_limit; }
+            detail::CutScanner shown = scan;
+            return shown.literal(with_screenshot).done() || scan.literal(without_screenshot).done();
+        }
+        return false;
     }
 
     static void append_note(std::string& out, std::size_t chars, std::string_view reference) {
@@ -191,7 +240,7 @@ private:
         return detail::Scanner(text).literal("[").number().literal(field_close).done();
     }
 };
-static_assert(previewing_wording<OpenSwarmWording>);
+static_assert(previewing_wording<OpenSwarmWording> && marking_wording<OpenSwarmWording>);
 
 namespace presets {
 
