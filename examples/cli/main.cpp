@@ -124,7 +124,7 @@ int run_program(const std::vector<std::string_view>& words) {
         return log ? *std::move(log) : std::move(pruned);
     }();
     if (options.command == Options::Command::explain) {
-        coppice_cli::write_file("-", coppice_cli::table(options, outcome));
+        coppice_cli::write_file("-", coppice_cli::explanation(options, outcome));
     } else {
         coppice_cli::write_file(options.out, outcome.pieces);
         if (!outcome.report.engaged) {
@@ -132,10 +132,7 @@ int run_program(const std::vector<std::string_view>& words) {
         }
     }
     if (!options.report.empty()) {
-        const auto report = coppice_cli::report_json(options, outcome);
-        coppice_cli::write_file(
-            options.report,
-            report.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+        coppice_cli::write_file(options.report, coppice_cli::report_text(options, outcome));
     }
     if (debugging(options)) {
         coppice_cli::say(fmt::format("[history-prune] {} edits, {} bytes saved\n",

@@ -48,6 +48,7 @@ inline constexpr std::string_view usage =
     "  --ledger FILE                           what was known at earlier requests, as JSON (coppice/ledger.hpp)\n"
     "  --model NAME                            whose model it is, where the body does not name it\n"
     "  --report FILE                           write what was done, as JSON; - is standard output, if OUT is a file\n"
+    "  --format text|markdown|json             of explain: how it prints; default: text\n"
     "\n"
     "of recap, where --preset says whose texts and numbers:\n"
     "  --branch ID                             default: the session's active branch\n"
@@ -78,6 +79,7 @@ struct Options {
     enum class Command { prune, explain, recap, replay, help, version };
     enum class Preset { standard, openswarm };
     enum class Via { wire, dom };
+    enum class Format { text, markdown, json };
 
     Command command = Command::help;
     Preset preset = Preset::standard;
@@ -94,6 +96,7 @@ struct Options {
     coppice::Ledger notes;
     std::string model;
     std::string report;
+    Format format = Format::text;  // of what `explain` prints
     std::optional<std::string> branch;  // of a recap, as the next one
     std::optional<std::string> cutoff;
     std::string presets;                // of a replay, as the next ones
@@ -204,6 +207,13 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
     } else if (name == "--report") {
         if (value.empty()) { throw UsageError("--report needs a file"); }
         options.report = value;
+    } else if (name == "--format") {
+        if (value != "text" && value != "markdown" && value != "json") {
+            throw UsageError(reject(name, value, "text, markdown or json"));
+        }
+        options.format = value == "text"       ? Options::Format::text
+                         : value == "markdown" ? Options::Format::markdown
+                                               : Options::Format::json;
     } else if (name == "--branch") {
         options.branch = value;
     } else if (name == "--presets") {
@@ -225,6 +235,7 @@ inline bool is_option(Options::Command command, std::string_view word) {
     const std::vector<std::string_view> of_bodies = {"--preset", "--dialect", "--via", "--cadence", "--config",
                                                      "--ledger", "--model",   "--report"};
     const std::vector<std::string_view> of_replay = {"--presets", "--prices", "--html", "--json"};
+    if (word == "--format") { return command == Options::Command::explain; }
     const auto& known = command == Options::Command::recap    ? of_recap
                         : command == Options::Command::replay ? of_replay
                                                               : of_bodies;

@@ -110,4 +110,19 @@ inline std::string table(const Options& options, const Outcome& outcome) {
     return out;
 }
 
+/// The same as JSON: what `--report` writes.
+inline std::string report_text(const Options& options, const Outcome& outcome) {
+    return report_json(options, outcome).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+/// What `explain` prints, as it was asked to.
+inline std::string explanation(const Options& options, const Outcome& outcome) {
+    switch (options.format) {
+        case Options::Format::markdown: return coppice::to_markdown(outcome.report);
+        case Options::Format::json: return report_text(options, outcome);
+        case Options::Format::text: break;
+    }
+    return table(options, outcome);
+}
+
 }  // namespace coppice_cli

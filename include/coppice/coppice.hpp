@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coppice/any_pipeline.hpp>
+#include <coppice/audit.hpp>
 #include <coppice/cadence.hpp>
 #include <coppice/cadences/every_request.hpp>
 #include <coppice/cadences/min_reclaim.hpp>

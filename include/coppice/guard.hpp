@@ -45,7 +45,8 @@ struct Proposal {
 ///         }
 ///     };
 ///
-/// Models: Pairing, Unread, Opaque, CacheMarks, BlankText, Pinned, ThinkingBinding (always on), ExemptPaths, ExemptTools.
+/// Models: Pairing, Unread, Opaque, CacheMarks, BlankText, Pinned, ThinkingBinding (always on), ExemptPaths,
+/// ExemptTools.
 template <class G>
 concept guard = std::copyable<G> &&
     requires(const G& g, const Transcript& transcript, const Proposal& proposal) {

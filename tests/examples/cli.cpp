@@ -811,4 +811,46 @@ TEST_CASE("program: explain prints a table and never the body") {
     }
 }
 
+TEST_CASE("program: explain prints the report in the format that it is asked for") {
+    const Folder folder;
+    folder.write("in.json", session(300));
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const std::string words = " --via " + route + " '" + folder.at("in.json") + "'";
+        const Run plain = run_coppice(folder, "explain" + words);
+        const Run text = run_coppice(folder, "explain --format text" + words);
+        CHECK(text.exit_code == 0);
+        const bool same = text.out == plain.out;
+        CHECK(same);
+
+        const Run json = run_coppice(folder, "explain --format=json --report '" + folder.at("report.json") + "'" + words);
+        CHECK(json.exit_code == 0);
+        const bool same_report = json.out == folder.read("report.json");
+        CHECK(same_report);
+        const Json report = Json::parse(json.out);
+        CHECK(report["engaged"] == true);
+
+        const Run markdown = run_coppice(folder, "explain --format markdown" + words);
+        CHECK(markdown.exit_code == 0);
+        CHECK(markdown.err.empty());
+        const std::string edits = std::to_string(report["edits"].size());
+        CHECK(markdown.out.find("## " + edits + " edits, ") == 0);
+        CHECK(markdown.out.find("\n| all | " + edits + " | ") != std::string::npos);
+        const auto rows = std::count(markdown.out.begin(), markdown.out.end(), '\n');
+        CHECK(static_cast<std::size_t>(rows) > report["edits"].size() + report["by_reason"].size());
+    }
+    folder.write("in.json", "{}");
+    const std::string in = " '" + folder.at("in.json") + "'";
+    CHECK(run_coppice(folder, "explain --format markdown" + in).out.find("- nothing changed: ") != std::string::npos);
+    CHECK(Json::parse(run_coppice(folder, "explain --format json" + in).out)["engaged"] == false);
+    for (const char* wrong : {"explain --format xml", "explain --format", "explain --format=", "prune --format json",
+                              "recap --format json", "replay --format json"}) {
+        CAPTURE(wrong);
+        const Run run = run_coppice(folder, wrong + in);
+        CHECK(run.exit_code == 2);
+        CHECK(run.out.empty());
+        CHECK(run.err.find("usage:") != std::string::npos);
+    }
+}
+
 #endif
