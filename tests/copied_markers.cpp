@@ -96,22 +96,50 @@ TEST_CASE("copied_markers: stubs of OpenSwarm's wording are found anywhere in a 
 
 TEST_CASE("copied_markers: text that only speaks of markers is none") {
     for (const char* text :
-         {"Old results are shown as `[tool result cleared: ...]`.", "it begins with [tool result cleared:",
-          "[tool result cleared: ", "[tool result cleared: <number> characters]", "[tool result cleared: nine characters]",
-          "[tool result cleared: 09 characters]", "[tool result cleared: 9 chars]", "[tool result cleared: 9 characters.]",
-          "[tool result cleared: 9 characters, fine; Read]", "[tool result cleared: 9 characters; a [b] c]",
-          "[tool result cleared: 9 characters, which is little\n", "[tool result cleared: 9 characters \"quoted\"]",
-          "[tool input cleared: 5 characters]", "[tool input cleared: 5 characters of it", "[tool input cleared: N; x]",
-          "[image cleared: ", "[image cleared: and then there was", "[Image cleared: x]", "tool result cleared: 9 characters]",
-          "[middle of a tool result left out: 1 of 2 lines", "[middle of a tool result left out: 1 of 2 characters; lost]",
-          "[middle of a tool result left out]", "[", "[]", "[[[", ""}) {
+         {"Old results are shown as `[tool result cleared: ...]`.",
+          "it begins with [tool result cleared:",
+          "[tool result cleared: ",
+          "[tool result cleared: <number> characters]",
+          "[tool result cleared: nine characters]",
+          "[tool result cleared: 09 characters]",
+          "[tool result cleared: 9 chars]",
+          "[tool result cleared: 9 characters.]",
+          "[tool result cleared: 9 characters, fine; Read]",
+          "[tool result cleared: 9 characters; a [b] c]",
+          "[tool result cleared: 9 characters, which is little\n",
+          "[tool result cleared: 9 characters \"quoted\"]",
+          "[tool input cleared: 5 characters]",
+          "[tool input cleared: 5 characters of it",
+          "[tool input cleared: N; x]",
+          "[image cleared: ",
+          "[image cleared: and then there was",
+          "[Image cleared: x]",
+          "tool result cleared: 9 characters]",
+          "[middle of a tool result left out: 1 of 2 lines",
+          "[middle of a tool result left out: 1 of 2 characters; lost]",
+          "[middle of a tool result left out]",
+          "[",
+          "[]",
+          "[[[",
+          ""}) {
         CAPTURE(text);
         CHECK(in(text).empty());
     }
     for (const char* text :
-         {"[1]", "[5120", "[5120 characters", "[12, 13]", "[... ]", "[...", "[... and more ...]", "[Old result",
-          "[Old result cleared by OpenSwarm: ", "[Old result cleared by OpenSwarm: many characters from an earlier step.]",
-          "[Duplicate tool output]", "[Old screenshot]", "[7 characters, cleared by hand]", "[Old screenshot cleared by ",
+         {"[1]",
+          "[5120",
+          "[5120 characters",
+          "[12, 13]",
+          "[... ]",
+          "[...",
+          "[... and more ...]",
+          "[Old result",
+          "[Old result cleared by OpenSwarm: ",
+          "[Old result cleared by OpenSwarm: many characters from an earlier step.]",
+          "[Duplicate tool output]",
+          "[Old screenshot]",
+          "[7 characters, cleared by hand]",
+          "[Old screenshot cleared by ",
           "[Duplicate tool output: the same one was seen before]"}) {
         CAPTURE(text);
         CHECK(in(text, OpenSwarmWording{}).empty());
@@ -121,8 +149,9 @@ TEST_CASE("copied_markers: text that only speaks of markers is none") {
 }
 
 TEST_CASE("copied_markers: paths are JSON Pointers in the order of the arguments, in both kinds of a DOM") {
-    const std::string text = R"({"z/":{"a~b":["x","[tool input cleared: 1 characters; content]",{"":"[image cleared: s]"}]},
-        "n":[1,null,true,[],{}],"edits":[{"new_string":"a\n[tool input cleared: 2 characters; new_string]\nb"}],
+    const std::string text = R"({"z/":{"a~b":["x","[tool input cleared: 1 characters; content]",
+        {"":"[image cleared: s]"}]},"n":[1,null,true,[],{}],"edits":[
+        {"new_string":"a\n[tool input cleared: 2 characters; new_string]\nb"}],
         "[tool input cleared: 3 characters; key]":7})";
     const auto paths = [&](const auto& arguments) {
         std::string out;
@@ -192,7 +221,8 @@ TEST_CASE("copied_markers: the line in the middle of what was capped or stored i
     PlainWording{}.cap(capped, {.content = std::string(9000, 'x') + "\nerror: y\n" + std::string(9000, 'z'),
                                 .head = 10,
                                 .tail = 10});
-    CHECK(in(capped) == "[middle of a tool result left out: 17990 of 18010 characters, with notable lines: 1; not stored]|");
+    CHECK(in(capped) ==
+          "[middle of a tool result left out: 17990 of 18010 characters, with notable lines: 1; not stored]|");
     const std::string content(9000, 'x');
     const coppice::PreviewFacts facts{.content = content, .reference = "memory:1", .size = coppice::ascii(9000)};
     std::string preview;

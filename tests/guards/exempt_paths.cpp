@@ -96,7 +96,8 @@ TEST_CASE("exempt_paths: a glob is anchored at both ends and stars stop at separ
 }
 
 TEST_CASE("exempt_paths: two stars and a slash are any directories or none") {
-    for (const char* path : {"TODO.md", "/TODO.md", "a/TODO.md", "a/b/TODO.md", "C:\\a\\TODO.md", "\\\\host\\TODO.md"}) {
+    for (const char* path :
+         {"TODO.md", "/TODO.md", "a/TODO.md", "a/b/TODO.md", "C:\\a\\TODO.md", "\\\\host\\TODO.md"}) {
         CAPTURE(path);
         CHECK(matches("**/TODO.md", path));
     }
@@ -262,7 +263,8 @@ TEST_CASE("exempt_paths: files that custom tools and patches of other providers 
                                {"operation", {{"type", "update_file"}, {"path", "b.md"}, {"diff", "x"}}}};
     const Ordered shell = {{"type", "shell_call"}, {"call_id", "e"}, {"action", {{"commands", list("a.md")}}}};
     CHECK(names_path(Ordered{{"input", list(custom, answer, operation, shell)}}) == "ppp-");
-    const Ordered chat_call = {{"id", "c"}, {"type", "custom"}, {"custom", {{"name", "apply_patch"}, {"input", patch}}}};
+    const Ordered chat_call = {
+        {"id", "c"}, {"type", "custom"}, {"custom", {{"name", "apply_patch"}, {"input", patch}}}};
     CHECK(names_path(Ordered{{"messages", list(user("x"),
                                                Ordered{{"role", "assistant"}, {"tool_calls", list(chat_call)}},
                                                Ordered{{"role", "tool"}, {"tool_call_id", "c"}, {"content", "ok"}})}}) ==
