@@ -7,6 +7,7 @@
 #include <coppice/policies/bulky_input_clear.hpp>
 #include <coppice/policies/ceiling.hpp>
 #include <coppice/policies/keep_recent.hpp>
+#include <coppice/wire.hpp>
 
 #include <doctest/doctest.h>
 
@@ -83,4 +84,25 @@ TEST_CASE("exempt_tools: the name of a result is that of its own call where ids 
     add_pair(messages, "same", "Read", Ordered::object(), Ordered(filler(2, 3000)));
     messages.push_back(assistant("done"));
     CHECK(fates(pruned_once(body(messages), clear_all(coppice::ExemptTools{}))) == "s-s");
+}
+
+TEST_CASE("exempt_tools: how a long name is spelled changes nothing") {
+    const coppice::Pipeline pipeline = clear_all(coppice::ExemptTools{});
+    const std::string bytes = one_of_each("NAME").dump();
+    const auto changes = [&](const std::string& spelled) {
+        std::string spoken = bytes;
+        for (std::size_t at = 0; (at = spoken.find("NAME", at)) != std::string::npos; at += spelled.size()) {
+            spoken.replace(at, 4, spelled);
+        }
+        const bool by_bytes = coppice::plan(spoken, pipeline).engaged;
+        const bool by_dom = coppice::plan(Ordered::parse(spoken), pipeline).engaged;
+        CHECK(by_bytes == by_dom);
+        return by_bytes;
+    };
+    std::string escaped;
+    for (int i = 0; i < 4089; ++i) { escaped += "\\u0061"; }
+    CHECK_FALSE(changes(escaped + "__skill"));
+    CHECK(changes(escaped + "a__skill"));
+    CHECK_FALSE(changes(std::string(4089, 'a') + "__skill"));
+    CHECK(changes(std::string(4090, 'a') + "__skill"));
 }

@@ -29,8 +29,11 @@ struct ExemptTools {
     bool allows(const Transcript& transcript, const Proposal& proposal) const {
         const Text tool = transcript.all()[proposal.entry].tool;
         // no provider takes a name this long, and nobody shall have it read again and again
-        if (tool.raw().size() > 4096) { return true; }
+        constexpr std::size_t longest_name = 4096;
+        constexpr std::size_t longest_spelling = 6;  // of one byte
+        if (tool.raw().size() > longest_name * longest_spelling) { return true; }
         const std::size_t size = tool.escaped() ? measure(tool).plain.bytes : tool.raw().size();
+        if (size > longest_name) { return true; }
         for (const std::string_view exempt : tools) {
             if (same_text(tool, exempt) || is_behind_prefix(tool, size, exempt)) { return false; }
         }
