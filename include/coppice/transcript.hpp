@@ -117,7 +117,7 @@ struct Entry {
     Node content{};               ///< the content of a result, the input of a call; of reasoning, the whole block
     std::string_view path{};      ///< where that is inside its block, as a JSON Pointer
     std::string_view packed{};    ///< of a call whose input is a string that holds a JSON object: that JSON
-    mutable std::uint64_t hash = 0;  ///< of a result, by which duplicates are found; 0 until somebody asks
+    mutable std::uint64_t hash = 0;  ///< of a result or a call, by which its equals are found; 0 until somebody asks
 };
 
 /// How a dialect writes a text block, in pieces: the text and perhaps a cache mark go between them.

@@ -18,10 +18,14 @@ void for_each_policy(Visit visit) {
     visit(coppice::Ceiling<coppice::Size{20'000}, 2, coppice::Size{1500}>{});
     visit(coppice::ClearHinted<1>{});
     visit(coppice::Dedup<>{});
+    visit(coppice::FailedCall<2, 4, coppice::Size{200}>{});
+    visit(coppice::KeepEnds<2, 6, coppice::Size{900}>{});
     visit(coppice::KeepRecent<2, coppice::Size{900}, 1>{});
+    visit(coppice::RepeatedCall<2, 4, coppice::Size{200}>{});
     visit(coppice::SmallAging<3, coppice::Size{80}, coppice::Size{900}>{});
     visit(coppice::Spill<coppice::Size{16'000}>{});
     visit(coppice::StaleMedia<1>{});
+    visit(coppice::StaleOutput<2, 4, coppice::Size{200}>{});
     visit(coppice::StaleReasoning<1>{});
 }
 

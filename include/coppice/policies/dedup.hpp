@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/call_identity.hpp>
 #include <coppice/detail/hash.hpp>
 #include <coppice/policy.hpp>
 
@@ -111,15 +112,7 @@ private:
 
     std::string_view call_of(const Entry& result, std::string& scratch) const {
         scratch.clear();
-        if (result.peer == none) { return scratch; }
-        const Entry& call = transcript_.all()[result.peer];
-        scratch += exact(call.tool, tool_);
-        scratch += '\0';
-        if (!call.packed.empty()) {
-            transcript_.source->append_canonical(call.packed, scratch);
-        } else if (call.content) {
-            transcript_.source->append_canonical(call.content, scratch);
-        }
+        if (result.peer != none) { append_call(transcript_, transcript_.all()[result.peer], scratch, tool_); }
         return scratch;
     }
 

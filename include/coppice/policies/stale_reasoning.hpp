@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/ages.hpp>
 #include <coppice/policy.hpp>
 
 #include <cstddef>
@@ -33,11 +34,7 @@ struct StaleReasoning {
         }
     }
     void apply(const Transcript& transcript, Plan& plan) const {
-        std::size_t kept_from = transcript.open_loop_from();
-        for (std::size_t turns = 1; turns < keep_turns && kept_from > 0; ++turns) {
-            const std::size_t before = transcript.messages[kept_from - 1].user_turn_at;
-            kept_from = before == none ? 0 : before;
-        }
+        const std::size_t kept_from = detail::newest_turns_begin(transcript, keep_turns);
         const auto entries = transcript.entries();
         for (std::size_t i = 0; i < entries.size() && entries[i].message < kept_from; ++i) {
             if (entries[i].kind != Kind::reasoning || plan.fate(i) == Fate::drop) { continue; }

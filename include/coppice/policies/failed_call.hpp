@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coppice/detail/ages.hpp>
+#include <coppice/policy.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+
+namespace coppice {
+
+/// What was tried and failed: the error is worth keeping, the text of the attempt is not.
+///
+/// keeps          the failed result, and of its call path, command and every value shorter than `min`; all calls of the
+///                newest `keep_turns` turns of the user and of the newest `keep_steps` steps of the model
+/// changes        longer strings of older calls that failed, whatever their names: a stub each
+/// does nothing   where nothing says that the call failed
+template <std::size_t KeepTurns = 4, std::size_t KeepSteps = 10, Size Min = Size{400}>
+struct FailedCall {
+    static constexpr std::string_view name = "failed_call";
+
+    std::size_t keep_turns = KeepTurns;  ///< turns of the user, the open one among them
+    std::size_t keep_steps = KeepSteps;  ///< steps of the model
+    Size min = Min;                      ///< a string of the input has at least this
+
+    constexpr void validate() const {
+        if (min.value == 0) { throw std::invalid_argument("coppice::FailedCall: `min` must be at least 1"); }
+    }
+    void apply(const Transcript& transcript, Plan& plan) const {
+        const std::size_t fresh = std::max(detail::newest_turns_begin(transcript, keep_turns),
+                                           detail::newest_steps_begin(transcript, keep_steps));
+        const auto entries = transcript.entries();
+        for (std::size_t i = 0; i < entries.size() && entries[i].message < fresh; ++i) {
+            const Entry& call = entries[i];
+            const bool answered = call.kind == Kind::call && call.peer != none && call.peer < entries.size();
+            if (!answered || !entries[call.peer].error) { continue; }
+            const auto fields = transcript.fields_of(call);
+            for (std::size_t field = 0; field < fields.size(); ++field) {
+                const MeasuredText& text = fields[field].text;
+                const bool names_it = text.text().raw().data() == call.identity.raw().data();
+                const bool is_long = text.most(min.unit) >= min.value &&
+                                     (text.least(min.unit) >= min.value || text.plain().at_least(min));
+                if (is_long && !names_it) { plan.clear_field(i, field, name); }
+            }
+        }
+    }
+};
+
+}  // namespace coppice
