@@ -69,16 +69,32 @@ inline constexpr std::tuple config_policies{
         field("fields", part.fields);
         field("count_unread", part.count_unread);
     }),
+    config_part<ClearHinted<>>([](auto& part, auto field) { field("keep_regenerable", part.keep_regenerable); }),
     config_part<Dedup<>>([](auto& part, auto field) {
         field("min", part.min);
         field("same_call", part.same_call);
         field("media_only", part.media_only);
+    }),
+    config_part<FailedCall<>>([](auto& part, auto field) {
+        field("keep_turns", part.keep_turns);
+        field("keep_steps", part.keep_steps);
+        field("min", part.min);
+    }),
+    config_part<KeepEnds<>>([](auto& part, auto field) {
+        field("head", part.head);
+        field("tail", part.tail);
+        field("min", part.min);
     }),
     config_part<KeepRecent<>>([](auto& part, auto field) {
         field("keep", part.keep);
         field("big", part.big);
         field("keep_images", part.keep_images, ConfigWord<std::size_t>{"share_window", share_window});
         field("count_unread", part.count_unread);
+    }),
+    config_part<RepeatedCall<>>([](auto& part, auto field) {
+        field("keep_turns", part.keep_turns);
+        field("keep_steps", part.keep_steps);
+        field("min", part.min);
     }),
     config_part<SmallAging<>>([](auto& part, auto field) {
         field("keep", part.keep);
@@ -89,6 +105,12 @@ inline constexpr std::tuple config_policies{
     // its store is no matter of a file
     config_part<Spill<>>([](auto& part, auto field) { field("above", part.above); }),
     config_part<StaleMedia<>>([](auto& part, auto field) { field("keep_images", part.keep_images); }),
+    config_part<StaleOutput<>>([](auto& part, auto field) {
+        field("keep_turns", part.keep_turns);
+        field("keep_steps", part.keep_steps);
+        field("min", part.min);
+        field("keep_errors", part.keep_errors);
+    }),
     config_part<StaleReasoning<>>([](auto& part, auto field) { field("keep_turns", part.keep_turns); }),
 };
 
