@@ -290,6 +290,11 @@ TEST_CASE("config: what is given beside a preset replaces that part of it") {
                     "cadence": {"name": "ski_rental", "rules": {"look_back": 0}, "prices": "openai-half"}})",
                 Pipeline{KeepRecent<>{}, ExemptTools{.tools = reads}, PlainWording{.shape = Shape::always_blocks},
                          SkiRental<>{.prices = prices::openai_half, .rules = {.look_back = 0}}}) > 0);
+    static constexpr std::array<std::string_view, 1> sources = {"**/*.cpp"};
+    CHECK(check(R"({"preset": "standard", "policies": ["keep_recent"], "cadence": "every_request",
+                    "exempt_paths": ["**/*.cpp"]})",
+                Pipeline{KeepRecent<>{}, ExemptTools{}, ExemptPaths{.globs = sources}}) > 0);
+    CHECK(check(R"({"policies": ["keep_recent"], "exempt_paths": "steering"})", Pipeline{KeepRecent<>{}, ExemptPaths{}}) > 0);
     const auto bound = [](Binds when) { return Pipeline{KeepRecent<1>{}, ThinkingBinding<>{.when = when}}; };
     for (const Binds when : {Binds::by_name, Binds::always, Binds::never}) {
         const std::string word = support::config::written(when).get<std::string>();
@@ -332,10 +337,10 @@ TEST_CASE("config: whatever is wrong is told with its place") {
         {"{}", "the document has neither preset nor policies"},
         {R"({"cadence": "stepped"})", "the document has neither preset nor policies"},
         {R"({"preset": "standard", "policy": []})",
-         "/policy is unknown; a configuration has preset, policies, cadence, wording, exempt_tools, thinking_binding, "
-         "$schema"},
+         "/policy is unknown; a configuration has preset, policies, cadence, wording, exempt_tools, exempt_paths, "
+         "thinking_binding, $schema"},
         {R"({"preset": "standard", "a/b~\u001b[31m": 1})",
-         "/a~1b~0 (31m is unknown; a configuration has preset, policies, cadence, wording, exempt_tools, "
+         "/a~1b~0 (31m is unknown; a configuration has preset, policies, cadence, wording, exempt_tools, exempt_paths, "
          "thinking_binding, $schema"},
         {R"({"preset": "standard", "$schema": 1})", "/$schema is no string"},
         {R"({"preset": 1})", "/preset is no string"},
@@ -428,6 +433,7 @@ TEST_CASE("config: whatever is wrong is told with its place") {
          "/wording/shape is unknown; choose as_it_was, always_blocks"},
         {R"({"preset": "standard", "exempt_tools": "all"})", "/exempt_tools is neither a list of names nor steering"},
         {R"({"preset": "standard", "exempt_tools": {"Read": true}})", "/exempt_tools is no list"},
+        {R"({"preset": "standard", "exempt_paths": "*.md"})", "/exempt_paths is neither a list of names nor steering"},
         {R"({"preset": "standard", "exempt_tools": [["Read"]]})", "/exempt_tools/0 is no string"},
         {R"({"preset": "standard", "thinking_binding": "sometimes"})",
          "/thinking_binding is unknown; choose by_name, always, never"},
@@ -441,6 +447,9 @@ TEST_CASE("config: whatever is wrong is told with its place") {
         CHECK(error == std::string("coppice::config: ") + each.second);
         distinct.insert(error);
     }
+    const std::string long_glob(513, '*');
+    CHECK(error_of(R"({"preset": "standard", "exempt_paths": [")" + long_glob + R"("]})") ==
+          "coppice::config: /exempt_paths: coppice::ExemptPaths: a glob has more than 512 bytes");
     CHECK(distinct.size() >= 50);
 }
 

@@ -80,10 +80,13 @@ TEST_CASE("ledger: with a cold cache everything goes, and stays away") {
     CHECK(report.edits.size() == 2);
     // the same with bytes
     CHECK(coppice::plan(document.dump(), never, ledger).horizon == 11);
-    // of a request that never was, nothing follows
-    coppice::Ledger elsewhere;
-    elsewhere.note_cold(12);
-    CHECK_FALSE(coppice::plan(document, never, elsewhere).engaged);
+    // what is noted between two requests is of the later one, and what is noted on one to come of none
+    coppice::Ledger between;
+    between.note_cold(12);
+    CHECK(coppice::plan(document, never, between).horizon == 13);
+    coppice::Ledger later;
+    later.note_cold(1'000);
+    CHECK_FALSE(coppice::plan(document, never, later).engaged);
 }
 
 TEST_CASE("ledger: where nothing can go, a cold cache changes nothing") {
@@ -119,6 +122,29 @@ TEST_CASE("ledger: a limit that what stays exceeds is told, and nothing is rewri
     const coppice::Report report = coppice::plan(body(messages), never, ledger);
     CHECK(report.saturated);
     CHECK(report.edits.empty());
+}
+
+TEST_CASE("ledger: in a tool loop of a model that binds its thinking nothing can go, which is told") {
+    Ordered document = growing_session(8);
+    document["model"] = "claude-opus-5-5";
+    coppice::Ledger ledger;
+    ledger.note_limit(1, 5'000);
+    const auto saturated = [&](const coppice::Ledger& told, auto cadence) {
+        std::vector<bool> answers;
+        Requests requests(document);
+        while (requests.next()) {
+            answers.push_back(
+                coppice::plan(requests.body(), coppice::Pipeline{coppice::KeepRecent<2>{}, cadence}, told).saturated);
+        }
+        return answers;
+    };
+    // a result has some 1,000 tokens
+    const std::vector<bool> from_the_sixth = {false, false, false, false, false, true, true, true, true};
+    CHECK(saturated(ledger, coppice::MinReclaim<1'000'000>{}) == from_the_sixth);
+    CHECK(saturated({}, coppice::Watermark<5'000, 4'000>{}) == from_the_sixth);
+    // the user speaks, and what could go does
+    document["messages"].push_back(user("and now"));
+    CHECK_FALSE(coppice::plan(document, never, ledger).saturated);
 }
 
 TEST_CASE("ledger: later requests are measured by what was billed") {

@@ -20,6 +20,7 @@ namespace coppice {
 /// - `policies`: in the order of running. Without a preset there must be some.
 /// - `cadence`, `wording`: without a preset `every_request` and `plain`.
 /// - `exempt_tools`: names, or "steering" for `steering_tools`; without a preset there are none.
+/// - `exempt_paths`: globs (coppice/guards/exempt_paths.hpp), or "steering" for `steering_paths`; by default none.
 /// - `thinking_binding`: "by_name", "always" or "never".
 /// - `$schema`: ignored; `config.schema.json` of the package describes all this to editors.
 ///

@@ -16,7 +16,7 @@
 namespace coppice {
 
 /// What a host knew at its requests and the history does not say. A request is named by the number of messages that it
-/// had. Decisions that used a note stay the same as long as the ledger goes along: save it with the history.
+/// had: a request ends with what the user says or tools bring, so that is the size of the history when it is sent. Decisions that used a note stay the same as long as the ledger goes along: save it with the history.
 ///
 ///     if (idle > ttl) { ledger.note_cold(messages.size()); }
 ///     coppice::prune(body, pruner, ledger);
@@ -33,7 +33,8 @@ public:
     };
 
     /// The provider's cache was gone when this request was sent (idle for longer than entries live, another account, a
-    /// new system prompt): a rewrite costs nothing then, so everything clearable goes. As with limits, now and then one
+    /// new system prompt): a rewrite costs nothing then, so everything clearable goes. A note between two
+    /// requests is one on the later of them. As with limits, now and then one
     /// is passed over where thousands of results stay whole at each of thousands of requests.
     void note_cold(std::size_t messages) { note(messages).cold = true; }
     /// Input tokens that the provider billed for this request, cached ones included: later requests are measured by it,
@@ -68,7 +69,7 @@ struct Inputs {
 
     Dialect dialect;
     const Ledger* ledger = nullptr;  ///< not owned; of a batch, it is for every request in it
-    std::string_view model{};        ///< not owned; whose it is, where that is not for the body to say
+    std::string_view model{};        ///< not owned; instead of the one that the body names
     std::span<const Hint> hints{};   ///< not owned; what the host knows of single calls, in any order
 };
 

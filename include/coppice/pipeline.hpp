@@ -48,6 +48,10 @@ inline constexpr bool is_part = policy<P> || cadence<P> || guard<P> || wording<P
 template <class P>
 constexpr bool check_part() {
     if constexpr (!is_part<P>) {
+        constexpr bool like_pipeline = requires { &P::run; &P::commit; };
+        static_assert(!like_pipeline,
+                      "coppice::Pipeline: this part is a pipeline itself; a pipeline with more parts is "
+                      "`pipeline.with(part, ...)`");
         constexpr bool like_cadence = requires { &P::moves; };
         constexpr bool like_guard = requires { &P::allows; };
         constexpr bool like_wording = requires { &P::recognise; };
@@ -63,7 +67,7 @@ constexpr bool check_part() {
             "coppice::Pipeline: this part has `recognise` but is no wording; see coppice/wording.hpp for "
             "what that has beside it");
         static_assert(
-            like_cadence || like_guard || like_wording,
+            like_cadence || like_guard || like_wording || like_pipeline,
             "coppice::Pipeline: this part is no policy, cadence, guard or wording; a policy has "
             "`static constexpr std::string_view name` and `void apply(const Transcript&, Plan&) const`");
     }
@@ -290,6 +294,13 @@ public:
     template <class P>
     constexpr const P& part() const {
         return std::get<P>(parts_);
+    }
+
+    /// The same with more parts behind its own: `presets::standard().with(ExemptPaths{})`.
+    template <class... More>
+    constexpr Pipeline<Parts..., More...> with(More... more) const {
+        return std::apply(
+            [&](const Parts&... own) { return Pipeline<Parts..., More...>(own..., std::move(more)...); }, parts_);
     }
 
     /// Plans a transcript that a reader has filled: `workspace.plan` says what to change. Back ends call

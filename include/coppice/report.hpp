@@ -82,7 +82,8 @@ struct Report {
     /// rewrite, and otherwise of the next one, as far as it can be told. Where the provider has breakpoints. A host that
     /// sets it tells the cadence: `CacheRules{.look_back = 0}`.
     std::optional<BlockPlace> suggested_breakpoint;
-    /// What cannot be cleared exceeds the mark of the cadence or the limit of the host; nothing is rewritten for it.
+    /// What cannot be cleared exceeds the mark of the cadence or the limit of the host; nothing is rewritten for it. In a
+    /// tool loop of a model that binds its thinking, that is all.
     bool saturated = false;
 };
 

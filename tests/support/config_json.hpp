@@ -178,6 +178,7 @@ inline nlohmann::ordered_json config_schema() {
         {"cadence", cadence},
         {"wording", wording},
         {"exempt_tools", {{"oneOf", {{{"const", "steering"}}, refer_to("names")}}}},
+        {"exempt_paths", {{"oneOf", {{{"const", "steering"}}, refer_to("names")}}}},
         {"thinking_binding", schema_of(coppice::Binds::by_name)},
     };
     return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},

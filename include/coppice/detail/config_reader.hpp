@@ -5,6 +5,7 @@
 #include <coppice/detail/chosen_parts.hpp>
 #include <coppice/detail/config_table.hpp>
 #include <coppice/detail/config_value.hpp>
+#include <coppice/guards/exempt_paths.hpp>
 #include <coppice/guards/exempt_tools.hpp>
 #include <coppice/guards/thinking_binding.hpp>
 #include <coppice/spill.hpp>
@@ -35,8 +36,9 @@ public:
     AnyPipeline read(const Json& document) {
         const Value root{document};
         root.for_each_member([](std::string_view key, const Value& value) {
-            constexpr std::array<std::string_view, 7> keys = {
-                "preset", "policies", "cadence", "wording", "exempt_tools", "thinking_binding", "$schema"};
+            constexpr std::array<std::string_view, 8> keys = {"preset",       "policies",     "cadence",
+                                                              "wording",      "exempt_tools", "exempt_paths",
+                                                              "thinking_binding", "$schema"};
             if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
                 value.fail(" is unknown; a configuration has ", keys, [](std::string_view known) { return known; });
             }
@@ -54,7 +56,11 @@ public:
         where_given("wording", [&](const Value& value) {
             read_config_part(value, "wording", config_wordings, *policies_, [&](const auto& part) { wording_ = part; });
         });
-        where_given("exempt_tools", [&](const Value& value) { read_exempt_tools(value); });
+        where_given("exempt_tools", [&](const Value& value) { read_exempt(value, exempt_.tools, steering_tools); });
+        where_given("exempt_paths", [&](const Value& value) {
+            read_exempt(value, exempt_paths_.globs, steering_paths);
+            check_config_part(value, exempt_paths_);
+        });
         where_given("thinking_binding", [&](const Value& value) { read_config(value, binding_.when, *policies_); });
         if (names_.empty()) { root.fail(" has neither preset nor policies"); }
         return std::visit([&](const auto& wording) { return composed(wording, root); }, wording_);
@@ -151,13 +157,14 @@ private:
         if (needs_cap_v<P>) { needs_cap_ = place; }
     }
 
-    void read_exempt_tools(const Value& value) {
+    void read_exempt(const Value& value, std::span<const std::string_view>& to,
+                     std::span<const std::string_view> steering) {
         if (!value.json.is_string()) {
-            read_config(value, exempt_.tools, *policies_);
+            read_config(value, to, *policies_);
             return;
         }
         if (value.text() != "steering") { value.fail(" is neither a list of names nor steering"); }
-        exempt_ = {};
+        to = steering;
     }
 
     template <wording Wording>
@@ -170,8 +177,8 @@ private:
                     .append(" does not have"));
         }
         const ChosenOthers others{policies_};
-        if (policies_->arrivals.empty()) { return Pipeline{cadence_, exempt_, binding_, others, words}; }
-        return Pipeline{cadence_, exempt_, binding_, ChosenArrivals{policies_}, others, words};
+        if (policies_->arrivals.empty()) { return Pipeline{cadence_, exempt_, exempt_paths_, binding_, others, words}; }
+        return Pipeline{cadence_, exempt_, exempt_paths_, binding_, ChosenArrivals{policies_}, others, words};
     }
 
     Store* store_;
@@ -181,6 +188,7 @@ private:
     Cadence cadence_{EveryRequest<>{}};
     decltype(one_of(config_wordings)) wording_;
     ExemptTools exempt_{.tools = {}};
+    ExemptPaths exempt_paths_{.globs = {}};
     ThinkingBinding<> binding_;
 };
 

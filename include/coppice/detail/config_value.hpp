@@ -180,6 +180,16 @@ void read_config(const ConfigValue<Json>& from, CacheRules& to, ChosenPolicies& 
     });
 }
 
+/// What a part says of its own numbers.
+template <class Json, class P>
+void check_config_part(const ConfigValue<Json>& from, const P& part) {
+    if constexpr (requires { part.validate(); }) {
+        try {
+            part.validate();
+        } catch (const std::invalid_argument& error) { from.fail(std::string(": ") + error.what()); }
+    }
+}
+
 /// Calls `visit(part)` with the part of a table that a value names, its fields as the value has them. A part is written
 /// as its name, or as an object with `name` and fields.
 template <class Json, class Table, class Visit>
@@ -204,11 +214,7 @@ void read_config_part(const ConfigValue<Json>& from, std::string_view family, co
             if (!known) { value.fail(std::string(" is unknown; ").append(part.name).append(" has ") + keys); }
         };
         if (!named_only) { from.for_each_member(read_field); }
-        if constexpr (requires { part.validate(); }) {
-            try {
-                part.validate();
-            } catch (const std::invalid_argument& error) { from.fail(std::string(": ") + error.what()); }
-        }
+        check_config_part(from, part);
         visit(part);
         return true;
     };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 namespace coppice::detail {
 
@@ -53,23 +54,29 @@ class LedgerReader {
 public:
     explicit LedgerReader(const Ledger* ledger) : ledger_(ledger) {}
 
-    /// The note on the request with this many messages; nothing where there is none.
-    const Ledger::Note* go_to(std::size_t messages) {
-        if (ledger_ == nullptr) { return nullptr; }
+    /// Goes on to the request with this many messages.
+    void go_to(std::size_t messages) {
+        cold_ = false;
+        billed_.reset();
+        if (ledger_ == nullptr) { return; }
         const auto& notes = ledger_->notes();
-        const Ledger::Note* found = nullptr;
         for (; next_ < notes.size() && notes[next_].messages <= messages; ++next_) {
-            if (notes[next_].limit) { limit_ = *notes[next_].limit; }
-            if (notes[next_].messages == messages) { found = &notes[next_]; }
+            const Ledger::Note& note = notes[next_];
+            if (note.limit) { limit_ = *note.limit; }
+            cold_ = cold_ || note.cold;
+            if (note.messages == messages) { billed_ = note.billed; }
         }
-        return found;
     }
+    bool cold() const { return cold_; }
+    std::optional<std::size_t> billed() const { return billed_; }
     std::size_t limit() const { return limit_; }
 
 private:
     const Ledger* ledger_;
     std::size_t next_ = 0;
     std::size_t limit_ = none;
+    bool cold_ = false;
+    std::optional<std::size_t> billed_{};
 };
 
 /// The message at which a person began to speak in this request, `none` where it only brings results.
@@ -197,16 +204,19 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
         const bool may_move = user_turn != none && user_turn > 0;
         request.prospect = &weighing;
         weighing.go_to(request.number, may_move ? user_turn : request.messages, request.messages, before);
-        const Ledger::Note* const note = notes.go_to(request.messages);
+        notes.go_to(request.messages);
         due = chosen.moves(state, request) || due;
         bool forced = false;
         timing.saturated = false;
-        if constexpr (requires { chosen.saturated(state); }) { timing.saturated = chosen.saturated(state); }
-        timing.cold = note != nullptr && note->cold;
+        // where nothing may go now, what could go later is no help
+        if constexpr (requires { chosen.saturated(state); }) {
+            timing.saturated = chosen.saturated(state) || (due && !may_move);
+        }
+        timing.cold = notes.cold();
         if (timing.cold) { forced = weighing.removed_now() > 0; }
         if (notes.limit() != none && weighing.pruned_tokens() > notes.limit()) {
             const std::size_t body = weighing.pruned_tokens();
-            const std::size_t removed = weighing.removed_now();
+            const std::size_t removed = may_move ? weighing.removed_now() : 0;
             const bool reached = body <= notes.limit() + removed;
             forced = forced || (removed > 0 && (reached || removed >= body / 16));
             timing.saturated = timing.saturated || !reached;
@@ -221,7 +231,7 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
             due = false;
             if constexpr (requires { chosen.moved(state, request); }) { chosen.moved(state, request); }
         }
-        if (note != nullptr && note->billed) { weighing.scale.learn(*note->billed, weighing.eighths_now()); }
+        if (notes.billed()) { weighing.scale.learn(*notes.billed(), weighing.eighths_now()); }
         before = request.messages;
     });
     timing.waits_for_user = due && transcript.binds_thinking && weighing.removed_now() > 0;

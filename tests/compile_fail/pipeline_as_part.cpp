@@ -1,0 +1,8 @@
+// expect: coppice::Pipeline: this part is a pipeline itself; a pipeline with more parts is
+#include <coppice/coppice.hpp>
+
+#if COPPICE_FAIL
+const coppice::Pipeline pipeline{coppice::presets::standard(), coppice::ExemptPaths{}};
+#else
+const coppice::Pipeline pipeline = coppice::presets::standard().with(coppice::ExemptPaths{});
+#endif
