@@ -364,6 +364,16 @@ TEST_CASE("prefix stability: what was sent is how the next request begins, while
     coppice_examples::SessionShape shape;
     shape.results = 70;
     support::for_each_generated_session(shape, watch);
+    // whoever met nothing to clear is shown one of each shape
+    support::for_each_generated_session(shape, [&](const std::string& name, Json body) {
+        CAPTURE(name);
+        Requests requests(std::move(body));
+        for (Watched& pipeline : pipelines) {
+            if (!enough || pipeline.only_arrivals || pipeline.rewrites > 0) { continue; }
+            CAPTURE(pipeline.name);
+            Watch(requests, pipeline, workspace).run(1, 0);
+        }
+    });
     for (const Watched& pipeline : pipelines) {
         CAPTURE(pipeline.name);
         if (pipeline.only_arrivals) {

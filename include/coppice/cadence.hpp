@@ -34,6 +34,7 @@ struct Request {
     std::size_t number = 0;  ///< 1 for the first request of the history
     std::size_t messages = 0;
     std::size_t results = 0;  ///< tool results among them
+    bool may_change = true;   ///< otherwise a yes waits: in the tool loop of a model that binds its thinking
 
     /// The unpruned body of this request.
     Extent body() const { return transcript->body_until(messages); }

@@ -112,27 +112,34 @@ TEST_CASE("timing: the ledger is read along with the requests") {
     Ledger ledger;
     ledger.note_cold(3);
     ledger.note_limit(4, 900);
+    ledger.note_billed(4, 50);
+    ledger.note_cold(6);
     ledger.note_billed(7, 70);
     ledger.note_limit(9, 500);
     LedgerReader reader(&ledger);
     CHECK(reader.limit() == none);
-    CHECK(reader.go_to(1) == nullptr);
-    const Ledger::Note* const third = reader.go_to(3);
-    REQUIRE(third != nullptr);
-    CHECK(third->cold);
+    reader.go_to(1);
+    CHECK_FALSE(reader.cold());
+    reader.go_to(3);
+    CHECK(reader.cold());
     CHECK(reader.limit() == none);
-    // no request has four messages, and yet the limit holds from then on
-    CHECK(reader.go_to(5) == nullptr);
+    // no request has four or six messages: what is noted there is of the next one, but not what was billed
+    reader.go_to(5);
+    CHECK_FALSE(reader.cold());
     CHECK(reader.limit() == 900);
-    const Ledger::Note* const seventh = reader.go_to(7);
-    REQUIRE(seventh != nullptr);
-    CHECK(seventh->billed == 70);
+    CHECK_FALSE(reader.billed().has_value());
+    reader.go_to(7);
+    CHECK(reader.cold());
+    CHECK(reader.billed() == 70);
     CHECK(reader.limit() == 900);
-    CHECK(reader.go_to(11) == nullptr);
+    reader.go_to(11);
+    CHECK_FALSE(reader.cold());
+    CHECK_FALSE(reader.billed().has_value());
     CHECK(reader.limit() == 500);
 
     LedgerReader without(nullptr);
-    CHECK(without.go_to(3) == nullptr);
+    without.go_to(3);
+    CHECK_FALSE(without.cold());
     CHECK(without.limit() == none);
 }
 

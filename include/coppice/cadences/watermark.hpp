@@ -27,8 +27,9 @@ struct Watermark {
     bool moves(State& state, const Request& request) const {
         state.saturated = false;
         if (request.pruned_tokens() <= high) { return false; }
-        state.saturated = request.reclaim().removed < high - low;
-        return !state.saturated;
+        const bool enough = request.reclaim().removed >= high - low;
+        state.saturated = !enough || !request.may_change;
+        return enough;
     }
     bool saturated(const State& state) const { return state.saturated; }
 };

@@ -203,19 +203,18 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
         const std::size_t user_turn = bound ? user_turn_of(transcript, request.messages) : request.messages;
         const bool may_move = user_turn != none && user_turn > 0;
         request.prospect = &weighing;
+        request.may_change = may_move;
         weighing.go_to(request.number, may_move ? user_turn : request.messages, request.messages, before);
         notes.go_to(request.messages);
         due = chosen.moves(state, request) || due;
         bool forced = false;
         timing.saturated = false;
-        // where nothing may go now, what could go later is no help
-        if constexpr (requires { chosen.saturated(state); }) {
-            timing.saturated = chosen.saturated(state) || (due && !may_move);
-        }
+        if constexpr (requires { chosen.saturated(state); }) { timing.saturated = chosen.saturated(state); }
         timing.cold = notes.cold();
         if (timing.cold) { forced = weighing.removed_now() > 0; }
         if (notes.limit() != none && weighing.pruned_tokens() > notes.limit()) {
             const std::size_t body = weighing.pruned_tokens();
+            // what could go later is no help now
             const std::size_t removed = may_move ? weighing.removed_now() : 0;
             const bool reached = body <= notes.limit() + removed;
             forced = forced || (removed > 0 && (reached || removed >= body / 16));
