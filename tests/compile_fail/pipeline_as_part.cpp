@@ -1,4 +1,4 @@
-// expect: coppice::Pipeline: this part is a pipeline itself; a pipeline with more parts is
+// expect: coppice::Pipeline: this part is a pipeline itself
 #include <coppice/coppice.hpp>
 
 #if COPPICE_FAIL
