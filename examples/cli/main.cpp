@@ -48,26 +48,26 @@ bool debugging(const Options& options) {
     return options.preset == Options::Preset::openswarm && value != nullptr && std::string_view(value) == "1";
 }
 
-void read_ledger(Options& options) {
-    if (options.ledger.empty()) { return; }
-    const auto json = nlohmann::json::parse(coppice_cli::read_file(options.ledger), nullptr, false);
-    if (json.is_discarded()) { throw coppice_cli::UsageError("--ledger " + options.ledger + " is not valid JSON"); }
+// Where a file was given, shows its JSON to `take`.
+template <class Take>
+void read_json(const std::string& option, const std::string& file, Take take) {
+    if (file.empty()) { return; }
+    const auto json = nlohmann::json::parse(coppice_cli::read_file(file), nullptr, false);
+    if (json.is_discarded()) { throw coppice_cli::UsageError(option + " " + file + " is not valid JSON"); }
     try {
-        options.notes = coppice::ledger_from_json(json);
+        take(json);
     } catch (const std::invalid_argument& error) {
-        throw coppice_cli::UsageError("--ledger " + options.ledger + ": " + error.what());
+        throw coppice_cli::UsageError(option + " " + file + ": " + error.what());
     }
 }
 
+void read_ledger(Options& options) {
+    read_json("--ledger", options.ledger, [&](const auto& json) { options.notes = coppice::ledger_from_json(json); });
+}
+
 void read_config(Options& options) {
-    if (options.config.empty()) { return; }
-    const auto json = nlohmann::json::parse(coppice_cli::read_file(options.config), nullptr, false);
-    if (json.is_discarded()) { throw coppice_cli::UsageError("--config " + options.config + " is not valid JSON"); }
-    try {
-        options.configured = coppice::pipeline_from_json(json);
-    } catch (const std::invalid_argument& error) {
-        throw coppice_cli::UsageError("--config " + options.config + ": " + error.what());
-    }
+    read_json("--config", options.config,
+              [&](const auto& json) { options.configured = coppice::pipeline_from_json(json); });
 }
 
 int run_program(const std::vector<std::string_view>& words) {

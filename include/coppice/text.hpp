@@ -426,6 +426,12 @@ public:
         return unit == Unit::bytes ? bytes : unit == Unit::utf16 ? bytes / 3 : bytes / 4;
     }
 
+    /// Whether the decoded text has at least this; mostly told without reading it.
+    bool at_least(Size wanted) const {
+        if (least(wanted.unit) >= wanted.value) { return true; }
+        return most(wanted.unit) >= wanted.value && plain().at_least(wanted);
+    }
+
 private:
     Text text_;
     mutable TextExtent extent_{};

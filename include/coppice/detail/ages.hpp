@@ -33,4 +33,9 @@ inline std::size_t newest_steps_begin(const Transcript& transcript, std::size_t 
     return steps > 0 ? 0 : begin;
 }
 
+/// What is older than the newest `turns` turns or the newest `steps` steps stands before this message.
+inline std::size_t newest_begin(const Transcript& transcript, std::size_t turns, std::size_t steps) {
+    return std::max(newest_turns_begin(transcript, turns), newest_steps_begin(transcript, steps));
+}
+
 }  // namespace coppice::detail

@@ -189,7 +189,7 @@ private:
         if (entry.immutable) { return false; }
         if (entry.kind == Kind::call) {
             for (const Field& field : transcript.fields_of(entry)) {
-                if (has_enough(field.text)) { return true; }
+                if (field.text.at_least(Size{least_bytes_})) { return true; }
             }
             return false;
         }
@@ -199,12 +199,6 @@ private:
             return transcript.least_bytes(entry) >= least_bytes_;
         }
         return transcript.at_least(entry, Size{least_bytes_});
-    }
-
-    // Told by what the text means: its spelling differs from one back end to the other.
-    bool has_enough(const MeasuredText& text) const {
-        if (text.least(Unit::bytes) >= least_bytes_) { return true; }
-        return text.most(Unit::bytes) >= least_bytes_ && text.plain().bytes >= least_bytes_;
     }
 
     void append(std::size_t first, std::size_t end) {

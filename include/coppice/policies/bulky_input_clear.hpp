@@ -20,9 +20,7 @@ namespace detail {
 inline bool is_bulky(const Field& field, std::span<const std::string_view> names, Size min) {
     if (field.text.most(min.unit) < min.value) { return false; }
     for (const std::string_view name : names) {
-        if (same_text(field.name, name)) {
-            return field.text.least(min.unit) >= min.value || field.text.plain().at_least(min);
-        }
+        if (same_text(field.name, name)) { return field.text.at_least(min); }
     }
     return false;
 }

@@ -4,7 +4,6 @@
 #include <coppice/detail/ages.hpp>
 #include <coppice/policy.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 
@@ -28,8 +27,7 @@ struct FailedCall {
         if (min.value == 0) { throw std::invalid_argument("coppice::FailedCall: `min` must be at least 1"); }
     }
     void apply(const Transcript& transcript, Plan& plan) const {
-        const std::size_t fresh = std::max(detail::newest_turns_begin(transcript, keep_turns),
-                                           detail::newest_steps_begin(transcript, keep_steps));
+        const std::size_t fresh = detail::newest_begin(transcript, keep_turns, keep_steps);
         const auto entries = transcript.entries();
         for (std::size_t i = 0; i < entries.size() && entries[i].message < fresh; ++i) {
             const Entry& call = entries[i];
@@ -39,9 +37,7 @@ struct FailedCall {
             for (std::size_t field = 0; field < fields.size(); ++field) {
                 const MeasuredText& text = fields[field].text;
                 const bool names_it = text.text().raw().data() == call.identity.raw().data();
-                const bool is_long = text.most(min.unit) >= min.value &&
-                                     (text.least(min.unit) >= min.value || text.plain().at_least(min));
-                if (is_long && !names_it) { plan.clear_field(i, field, name); }
+                if (text.at_least(min) && !names_it) { plan.clear_field(i, field, name); }
             }
         }
     }

@@ -6,7 +6,6 @@
 #include <coppice/detail/hash.hpp>
 #include <coppice/policy.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -79,8 +78,7 @@ struct RepeatedCall {
         if (min.value == 0) { throw std::invalid_argument("coppice::RepeatedCall: `min` must be at least 1"); }
     }
     void apply(const Transcript& transcript, Plan& plan) const {
-        const std::size_t fresh = std::max(detail::newest_turns_begin(transcript, keep_turns),
-                                           detail::newest_steps_begin(transcript, keep_steps));
+        const std::size_t fresh = detail::newest_begin(transcript, keep_turns, keep_steps);
         detail::clear_repeated_calls(transcript, plan, {fresh, min, name});
     }
 };

@@ -4,7 +4,6 @@
 #include <coppice/detail/ages.hpp>
 #include <coppice/policy.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 
@@ -31,8 +30,7 @@ struct StaleOutput {
         if (min.value == 0) { throw std::invalid_argument("coppice::StaleOutput: `min` must be at least 1"); }
     }
     void apply(const Transcript& transcript, Plan& plan) const {
-        const std::size_t fresh = std::max(detail::newest_turns_begin(transcript, keep_turns),
-                                           detail::newest_steps_begin(transcript, keep_steps));
+        const std::size_t fresh = detail::newest_begin(transcript, keep_turns, keep_steps);
         const auto entries = transcript.entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {
             const Entry& entry = entries[i];
