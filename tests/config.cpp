@@ -353,12 +353,12 @@ TEST_CASE("config: whatever is wrong is told with its place") {
         {R"({"policies": ["dedup", {"name": []}]})", "/policies/1/name is no string"},
         {R"({"policies": ["dedup", "keep"]})",
          "/policies/1 names no policy; choose bulky_input_clear, cap_on_arrival, ceiling, clear_hinted, "
-         "dedup, failed_call, keep_ends, keep_recent, repeated_call, small_aging, spill, stale_media, "
-         "stale_output, stale_reasoning"},
+         "dedup, failed_call, keep_ends, keep_recent, oversized_output, repeated_call, small_aging, spill, stale_input, "
+         "stale_media, stale_output, stale_reasoning"},
         {R"({"policies": ["dedup", {"name": "ski_rental"}]})",
          "/policies/1/name names no policy; choose bulky_input_clear, cap_on_arrival, ceiling, clear_hinted, "
-         "dedup, failed_call, keep_ends, keep_recent, repeated_call, small_aging, spill, stale_media, "
-         "stale_output, stale_reasoning"},
+         "dedup, failed_call, keep_ends, keep_recent, oversized_output, repeated_call, small_aging, spill, stale_input, "
+         "stale_media, stale_output, stale_reasoning"},
         {R"({"policies": ["dedup", "small_aging", "dedup"]})", "/policies/2 repeats dedup, which is listed before it"},
         {R"({"policies": [{"name": "keep_recent", "kep": 1}]})",
          "/policies/0/kep is unknown; keep_recent has keep, big, keep_images, count_unread"},
@@ -426,7 +426,7 @@ TEST_CASE("config: whatever is wrong is told with its place") {
         {R"({"preset": "standard", "cadence": {"name": "ski_rental", "rules": []}})", "/cadence/rules is no object"},
         {R"({"preset": "standard", "cadence": {"name": "ski_rental", "rules": {"look": 1}}})",
          "/cadence/rules/look is unknown; rules have look_back and minimum_tokens"},
-        {R"({"preset": "standard", "wording": "loud"})", "/wording names no wording; choose plain, openswarm"},
+        {R"({"preset": "standard", "wording": "loud"})", "/wording names no wording; choose plain, openswarm, summary"},
         {R"({"preset": "standard", "wording": {"name": "plain", "big_utf16": 1}})",
          "/wording/big_utf16 is unknown; plain has shape"},
         {R"({"preset": "standard", "wording": {"name": "plain", "shape": "round"}})",

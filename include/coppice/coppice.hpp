@@ -4,6 +4,7 @@
 #include <coppice/any_pipeline.hpp>
 #include <coppice/audit.hpp>
 #include <coppice/cadence.hpp>
+#include <coppice/call_view.hpp>
 #include <coppice/cadences/every_request.hpp>
 #include <coppice/cadences/min_reclaim.hpp>
 #include <coppice/cadences/ski_rental.hpp>
@@ -37,6 +38,8 @@
 #include <coppice/recap.hpp>
 #include <coppice/report.hpp>
 #include <coppice/spill.hpp>
+#include <coppice/summaries.hpp>
+#include <coppice/summary.hpp>
 #include <coppice/tags.hpp>
 #include <coppice/text.hpp>
 #include <coppice/tokens.hpp>

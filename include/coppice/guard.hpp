@@ -14,6 +14,7 @@ namespace coppice {
 enum class Fate : std::uint8_t {
     keep,
     stub,          ///< the whole content becomes one stub
+    clip,          ///< the same, and its stub still holds head and tail
     elide,         ///< its images become stubs, its text stays
     clear_fields,  ///< some fields of a call's input become stubs
     spill,         ///< the content was stored elsewhere, a preview stays
@@ -23,6 +24,9 @@ enum class Fate : std::uint8_t {
 
 /// What depends on the entry alone, so that the model never sees it otherwise.
 constexpr bool is_arrival(Fate fate) { return fate == Fate::spill || fate == Fate::cap; }
+
+/// A stub of ours takes the place of the whole content.
+constexpr bool is_stub(Fate fate) { return fate == Fate::stub || fate == Fate::clip; }
 
 /// One change that a policy would like to make.
 struct Proposal {

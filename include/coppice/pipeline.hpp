@@ -125,6 +125,11 @@ constexpr bool check_list() {
             capping_wording<Wording> || !(needs_cap_v<P> || ...),
             "coppice::Pipeline: this wording has no line for results that lose their middle, which a policy here "
             "needs; give it `void cap(std::string&, const CapFacts&) const`, or use PlainWording");
+        static_assert(
+            clipping_wording<Wording> || !(needs_clip_v<P> || ...),
+            "coppice::Pipeline: this wording has no line for old results of which head and tail stay, which a policy "
+            "here needs; give it `static constexpr std::size_t longest_clip` and `void clip(std::string&, const "
+            "ResultFacts&, const CapFacts&) const`, or use PlainWording");
     }
     return true;
 }
@@ -149,9 +154,14 @@ void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool
     for (Entry& entry : transcript.all()) {
         for (const Field& field : transcript.fields_of(entry)) {
             const bool input = entry.kind == Kind::call;
-            if (!input || entry.cleared || !wording.may_be_stub(field.text)) { continue; }
+            if (!input || !wording.may_be_stub(field.text)) { continue; }
             const Recognised found = wording.recognise(decoded(field.text.text(), scratch));
-            entry.cleared = found.kind == Recognised::Kind::stub;
+            if (found.kind != Recognised::Kind::stub) { continue; }
+            entry.cleared = true;
+            // what names no call any more shall not name its result
+            if (!names_call(entry, field)) { continue; }
+            entry.identity = {};
+            if (entry.peer != none) { transcript.all()[entry.peer].identity = {}; }
         }
         if (entry.kind != Kind::result) { continue; }
         std::size_t own = 0;
@@ -226,6 +236,7 @@ inline void repeat(std::span<const Change> changes, Plan& plan) {
                 }
                 break;
             case Fate::drop: plan.drop(change.entry, change.reason); break;
+            case Fate::clip: plan.clip(change.entry, change.head, change.tail, change.reason); break;
             default: plan.clear(change.entry, change.reason);
         }
     }

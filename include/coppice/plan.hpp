@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/call_view.hpp>
 #include <coppice/detail/hash.hpp>
 #include <coppice/guard.hpp>
 #include <coppice/transcript.hpp>
@@ -344,6 +345,39 @@ public:
         return true;
     }
 
+    /// Replaces an old result that is all text by a stub that still holds its first `head` and last `tail` code points.
+    /// It is no more changed after that.
+    bool clip(std::size_t entry, std::size_t head, std::size_t tail, std::string_view reason) {
+        const Entry& result = transcript_->all()[entry];
+        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry) && !result.capped &&
+                          result.reference.empty();
+        if (!open || result.images + result.elided + result.documents + result.others > 0) { return false; }
+        const std::size_t mark = texts_.size();
+        Decision decision;
+        decision.fate = Fate::clip;
+        decision.text_at = mark;
+        decision.head = head;
+        decision.tail = tail;
+        const ResultFacts facts = facts_of(entry);
+        joined_.clear();
+        append_joined_text(entry, joined_);
+        const CapFacts cut{.content = detail::valid_utf8(joined_, spelled_), .head = head, .tail = tail};
+        bool worded = false;
+        append([&](std::string& out) { worded = wording_.clip(out, facts, cut); });
+        decision.text_size = texts_.size() - mark;
+        const bool known = worded && wording_.recognise(text_of(decision)).kind == Recognised::Kind::stub;
+        if (!known || !fits(entry, decision, false)) {
+            texts_.resize(mark);
+            return false;
+        }
+        take(entry, decision, reason);
+        relabel_duplicates(entry);
+        return true;
+    }
+
+    std::size_t clipped_head(std::size_t entry) const { return decisions_[entry].head; }
+    std::size_t clipped_tail(std::size_t entry) const { return decisions_[entry].tail; }
+
     /// The size that the next pruning will find of a capped result.
     Extent capped_size(std::size_t entry) const { return measure_plain(text_of(decisions_[entry])); }
 
@@ -493,7 +527,7 @@ private:
 
     // and not only some of its parts
     static bool replaces_whole(Fate fate, const Entry& result) {
-        return fate == Fate::drop || ((fate == Fate::stub || is_arrival(fate)) && result.form != Form::pieces);
+        return fate == Fate::drop || ((is_stub(fate) || is_arrival(fate)) && result.form != Form::pieces);
     }
 
     // What a decision on all of an entry replaces, with the comma that a dropped block takes along.
@@ -528,6 +562,8 @@ private:
         std::size_t text_size = 0;
         std::size_t reference_at = 0;
         std::size_t reference_size = 0;
+        std::size_t head = 0;  // of a clipped result
+        std::size_t tail = 0;
         std::size_t original = none;         // of a duplicate
         std::size_t first_duplicate = none;  // of an original
         std::size_t next_duplicate = none;
@@ -556,12 +592,13 @@ private:
     }
 
     bool can_change(std::size_t entry) const {
-        return decisions_[entry].fate != Fate::stub && is_open_result(entry);
+        return !is_stub(decisions_[entry].fate) && is_open_result(entry);
     }
 
     bool allowed(std::size_t entry, Fate fate, std::string_view text, bool assume_read = false) const {
         // nobody would know it again, or no provider would take it
-        if (!is_arrival(fate) && text.size() > wording_.longest) { return false; }
+        const std::size_t longest = fate == Fate::clip ? wording_.longest_clip : wording_.longest;
+        if (!is_arrival(fate) && text.size() > longest) { return false; }
         if (!detail::is_utf8(text)) { return false; }
         const Proposal proposal{entry, fate, text, assume_read};
         for (const detail::AnyGuard& guard : guards_) {
@@ -782,7 +819,9 @@ private:
         piece.text_at = texts_.size();
         const FieldFacts facts{.tool = detail::shown(call.tool, tool_),
                                .field = detail::shown(subject.name, identity_),
-                               .size = subject.text.plain()};
+                               .size = subject.text.plain(),
+                               .first_line = detail::names_call(call, subject) ? first_line(decoded(text, joined_))
+                                                                       : std::string_view()};
         append([&](std::string& out) { wording_.field(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
         if (subject.packed) {
@@ -811,6 +850,10 @@ private:
                           .error = result.error,
                           .outcome_known = result.outcome_known,
                           .of_user = result.kind == Kind::user_text};
+        if (result.kind == Kind::result) {
+            call_.show(*transcript_, entry, is_arrival(decisions_[entry].fate) ? text(entry) : std::string_view());
+            facts.call = &call_;
+        }
         if (!result.reference.empty()) { facts.reference = decoded(result.reference, reference_); }
         if (!result.error) { return facts; }
         if (decisions_[entry].fate == Fate::cap) {
@@ -965,6 +1008,7 @@ private:
     std::vector<std::pair<std::size_t, Piece>> proposed_;  // parts of the result that was looked at last
     std::vector<std::size_t> relabelled_;
     Scratch scratch_;
+    CallView call_;
     // decoding buffers, kept for their capacity
     std::string worded_, spelled_;
     std::string tool_, identity_, first_, last_, kept_last_, joined_, reference_;

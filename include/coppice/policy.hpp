@@ -56,6 +56,12 @@ inline constexpr bool needs_cap_v = requires {
     typename P::needs_cap;
 };
 
+/// A policy that clips old results: the pipeline's wording has to have a line for that.
+template <class P>
+inline constexpr bool needs_clip_v = requires {
+    typename P::needs_clip;
+};
+
 /// A policy that has to do something before its plan may be carried out; false takes the change back.
 template <class P>
 concept committing_policy = policy<P> &&

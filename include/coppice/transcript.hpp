@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/running_sums.hpp>
 #include <coppice/detail/text_arena.hpp>
 #include <coppice/measure.hpp>
 #include <coppice/text.hpp>
@@ -56,16 +57,17 @@ struct Part {
     Node cache_mark{};    ///< its cache mark, if it carries one
 };
 
-/// A string inside a call's input: at the top level (`content`), or in an array of objects one level
-/// down (`edits[2].new_string`). Of a result in pieces, the name of each part.
+/// A string inside a call's input: at the top level (`content`), in an array of objects one level down
+/// (`edits[2].new_string`), or deeper, where it is long enough. Of a result in pieces, the name of each part.
 struct Field {
-    Text name{};
-    Text list{};            ///< name of the array, which may be empty, too
+    Text name{};            ///< of the nearest member that it stands in
+    Text list{};            ///< name of the array, which may be empty, too; of a deep one, the JSON Pointer in the input
     std::size_t index = 0;  ///< position in the array
     MeasuredText text{};
     Node node{};
     bool in_list = false;
     bool packed = false;  ///< of input that is JSON in a string: `node` is the spelling inside, quotes included
+    bool deep = false;
 };
 
 /// How content is written, so that a replacement can keep the form it found.
@@ -119,6 +121,15 @@ struct Entry {
     std::string_view packed{};    ///< of a call whose input is a string that holds a JSON object: that JSON
     mutable std::uint64_t hash = 0;  ///< of a result or a call, by which its equals are found; 0 until somebody asks
 };
+
+namespace detail {
+
+/// Whether the call is known by this text of its input.
+inline bool names_call(const Entry& call, const Field& field) {
+    return !call.identity.empty() && field.text.text().raw().data() == call.identity.raw().data();
+}
+
+}  // namespace detail
 
 /// How a dialect writes a text block, in pieces: the text and perhaps a cache mark go between them.
 struct BlockSpelling {
@@ -218,6 +229,8 @@ public:
         kept_.clear();
         horizon_ = visible_ = unread_from_ = 0;
         narrowed_ = false;
+        whole_ = nullptr;
+        gone_ = nullptr;
     }
 
     Entry& add() { return all_.emplace_back(); }
@@ -363,9 +376,11 @@ public:
     }
 
     /// Makes this a part of `whole`: with its messages but only some of its entries, which the caller adds, and with
-    /// the size of the body given.
-    void narrow(const Transcript& whole) {
+    /// the size of the body given. Of each message, `gone` counts what an earlier rewrite took out, in eighths of a token.
+    void narrow(const Transcript& whole, const detail::RunningSums& gone) {
         clear();
+        whole_ = &whole;
+        gone_ = &gone;
         dialect = whole.dialect;
         source = whole.source;
         block = whole.block;
@@ -415,6 +430,12 @@ public:
             eighths_.push_back(next);
         }
         return eighths_[count];
+    }
+    /// The same of one message.
+    std::size_t eighths_of(std::size_t message) const {
+        if (!narrowed_) { return eighths_until(message + 1) - eighths_until(message); }
+        const std::size_t gone = gone_->until(message + 1) - gone_->until(message);
+        return whole_->eighths_of(message) - gone;
     }
     /// What an image has more in bytes, taken for text, than it costs; nothing where it has less.
     std::size_t image_surplus(const Part& image) const {
@@ -477,6 +498,8 @@ private:
     std::size_t unread_from_ = 0;
     bool narrowed_ = false;
     Extent narrowed_body_{};
+    const Transcript* whole_ = nullptr;
+    const detail::RunningSums* gone_ = nullptr;
 };
 
 }  // namespace coppice

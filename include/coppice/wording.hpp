@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace coppice {
+
+class CallView;
 
 /// What a stub may say about the result it stands for. All texts are raw: a wording makes them safe.
 struct ResultFacts {
@@ -28,6 +31,7 @@ struct ResultFacts {
     std::string_view last_line{};
     std::string_view reference{};  ///< where the full content was stored
     bool of_user = false;          ///< an image that the user sent, and no result
+    const CallView* call = nullptr;  ///< more of the call and its output, for who says more; never of an image of the user
 };
 
 /// What a stub may say about a cleared field of a call's input.
@@ -35,6 +39,7 @@ struct FieldFacts {
     std::string_view tool{};
     std::string_view field{};
     Extent size{};
+    std::string_view first_line{};  ///< of the text that the call is known by; of others none
 };
 
 /// What a preview may say about a result whose full content was stored elsewhere.
@@ -44,7 +49,7 @@ struct PreviewFacts {
     Extent size{};
 };
 
-/// What is known of a result that loses its middle for good.
+/// What is known of a result of which head and tail stay.
 struct CapFacts {
     std::string_view content{};  ///< valid UTF-8
     std::size_t head = 0;        ///< code points that stay from the beginning
@@ -110,6 +115,15 @@ concept previewing_wording = wording<W> && requires(const W& w, std::string& out
 template <class W>
 concept capping_wording = wording<W> && requires(const W& w, std::string& out, const CapFacts& facts) {
     w.cap(out, facts);
+};
+
+/// A wording that can also write the stub of an old result that still holds head and tail, as `OversizedOutput` needs. It
+/// recognises that as `stub`. Of these, `longest_clip` bounds each, in bytes; they have the same `opening` as the others.
+template <class W>
+concept clipping_wording = wording<W> &&
+    requires(const W& w, std::string& out, const ResultFacts& result, const CapFacts& facts) {
+    { W::longest_clip } -> std::convertible_to<std::size_t>;
+    w.clip(out, result, facts);
 };
 
 /// A wording that knows its markers in the middle of any text, as `find_copied_markers` needs. Its `opening` is the first
@@ -226,6 +240,8 @@ inline bool is_reference(std::string_view text, std::size_t limit) {
 ///     [tool result cleared: 9001 characters, ok, same as a later result; Read /src/main.c]
 ///     [tool result cleared: 9001 characters; read_file /src/main.c]    where the provider has no flag for the outcome
 ///     [tool input cleared: 5120 characters; content]
+///     [tool input cleared: 5120 characters; command; first line: python3 - <(END]
+///     [tool result cut: 9001 characters, ok; Read /src/main.c; first 800 and last 400 follow]
 ///     [image cleared: mcp__browser__screenshot http://localhost:3000]
 ///     [image cleared: sent by the user]
 ///
@@ -237,6 +253,8 @@ struct PlainWording {
     static constexpr std::size_t line_limit = 100;
     static constexpr std::size_t reference_limit = 512;
     static constexpr std::size_t longest = 1200;
+    static constexpr std::size_t clip_limit = 4096;  ///< of head and tail of clipped results, code points
+    static constexpr std::size_t longest_clip = longest + 4 * clip_limit;
     static constexpr char opening = '[';
     static constexpr std::size_t preview_head_chars = 1800;
     static constexpr std::size_t preview_tail_chars = 1200;
@@ -246,22 +264,14 @@ struct PlainWording {
     Shape shape = Shape::as_it_was;
 
     void result(std::string& out, const ResultFacts& facts) const {
+        result(out, facts, [&facts](std::string& what) { describe(what, facts); });
+    }
+
+    /// The same with other words, in printable ASCII, in the place of tool and identity.
+    template <class Describe>
+    void result(std::string& out, const ResultFacts& facts, Describe description) const {
         out += result_open;
-        append_number(out, facts.size.chars);
-        out += " characters";
-        count(out, facts.images, "image");
-        count(out, facts.documents, "document");
-        count(out, facts.others, "other part");
-        if (facts.outcome_known || facts.error) { out += facts.error ? ", failed" : ", ok"; }
-        if (facts.duplicate) { out += same_as_later; }
-        const std::size_t before = out.size();
-        out += "; ";
-        append_safe(out, facts.tool, tool_limit);
-        if (!facts.identity.empty()) {
-            if (out.size() > before + 2) { out += ' '; }
-            append_safe(out, facts.identity, identity_limit);
-        }
-        if (out.size() == before + 2) { out.resize(before); }
+        begin(out, facts, description);
         write(out, "; first line: ", facts.first_line, line_limit);
         if (facts.last_line != facts.first_line) { write(out, "; last line: ", facts.last_line, line_limit); }
         write(out, "; stored at ", facts.reference, reference_limit);
@@ -273,6 +283,7 @@ struct PlainWording {
         append_number(out, facts.size.chars);
         out += " characters; ";
         append_safe(out, facts.field, tool_limit);
+        write(out, field_line, facts.first_line, line_limit);
         out += ']';
     }
 
@@ -311,8 +322,24 @@ struct PlainWording {
         out += tail;
     }
 
+    /// The same of an old result, told at its front:
+    ///
+    ///     [tool result cut: 9001 characters, ok; Read /src/main.c; first 800 and last 400 follow]
+    void clip(std::string& out, const ResultFacts& facts, const CapFacts& cut) const {
+        const auto [head, middle, tail] = head_and_tail(cut.content, cut.head, cut.tail);
+        out += clip_open;
+        begin(out, facts, [&facts](std::string& what) { describe(what, facts); });
+        out += clip_head;
+        append_number(out, measure_plain(head).chars);
+        out += clip_tail;
+        append_number(out, measure_plain(tail).chars);
+        out.append(clip_close).append("]\n").append(head).append(cut_open);
+        append_number(out, measure_plain(middle).chars);
+        out.append(cut_close).append(tail);
+    }
+
     Recognised recognise(std::string_view text) const {
-        if (is_stub(text)) { return {Recognised::Kind::stub, {}, {}}; }
+        if (is_stub(text) || is_clip(text)) { return {Recognised::Kind::stub, {}, {}}; }
         const Recognised found = as_preview(text);
         const bool capped = found.kind == Recognised::Kind::content && is_capped(text);
         return capped ? Recognised{Recognised::Kind::capped, {}, {}} : found;
@@ -320,17 +347,28 @@ struct PlainWording {
 
     std::size_t marker(std::string_view text) const {
         const auto begins = [text](std::string_view open) { return text.substr(0, open.size()) == open; };
-        if (!begins(result_open) && !begins(field_open) && !begins(image_open) && !begins(gap_open)) { return 0; }
+        if (!begins(result_open) && !begins(clip_open) && !begins(field_open) && !begins(image_open) &&
+            !begins(gap_open)) {
+            return 0;
+        }
         const std::string_view line = detail::bracketed(text, longest);
         if (line.empty()) { return 0; }
         const bool whole = line.back() == ']';
-        return (whole ? is_stub(line) || is_gap(line) : is_beginning(line)) ? line.size() : 0;
+        const auto is_marker = [&] { return is_stub(line) || is_gap(line) || clip_line(line).has_value(); };
+        return (whole ? is_marker() : is_beginning(line)) ? line.size() : 0;
     }
 
 private:
     static constexpr std::string_view result_open = "[tool result cleared: ";
     static constexpr std::string_view field_open = "[tool input cleared: ";
     static constexpr std::string_view image_open = "[image cleared: ";
+    static constexpr std::string_view field_line = "; first line: ";
+    static constexpr std::string_view clip_open = "[tool result cut: ";
+    static constexpr std::string_view clip_head = "; first ";
+    static constexpr std::string_view clip_tail = " and last ";
+    static constexpr std::string_view clip_close = " follow";
+    static constexpr std::string_view cut_open = "\n[";
+    static constexpr std::string_view cut_close = " characters cut]\n";
     static constexpr std::string_view same_as_later = ", same as a later result";
     static constexpr std::string_view preview_open = "\n\n[middle of a tool result left out: ";
     static constexpr std::string_view gap_open = preview_open.substr(2);
@@ -338,6 +376,30 @@ private:
     static constexpr std::string_view preview_place = "; stored at ";
     static constexpr std::string_view cap_place = "; not stored";
     static constexpr std::string_view preview_rest = "[end of these lines]\n";
+
+    // size, parts, outcome, and what was called
+    template <class Describe>
+    static void begin(std::string& out, const ResultFacts& facts, Describe description) {
+        append_number(out, facts.size.chars);
+        out += " characters";
+        count(out, facts.images, "image");
+        count(out, facts.documents, "document");
+        count(out, facts.others, "other part");
+        if (facts.outcome_known || facts.error) { out += facts.error ? ", failed" : ", ok"; }
+        if (facts.duplicate) { out += same_as_later; }
+        const std::size_t before = out.size();
+        out += "; ";
+        description(out);
+        if (out.size() == before + 2) { out.resize(before); }
+    }
+
+    static void describe(std::string& out, const ResultFacts& facts) {
+        const std::size_t before = out.size();
+        append_safe(out, facts.tool, tool_limit);
+        if (facts.identity.empty()) { return; }
+        if (out.size() > before) { out += ' '; }
+        append_safe(out, facts.identity, identity_limit);
+    }
 
     // what stands between head and tail
     template <class Place>
@@ -399,15 +461,60 @@ private:
         detail::Scanner scan(inside);
         if (scan.try_literal(image_open)) { return scan.rest().size() <= tool_limit + 1 + identity_limit; }
         if (scan.try_literal(field_open)) {
-            return scan.number().literal(" characters; ").ok() && scan.rest().size() <= tool_limit;
+            scan.number().literal(" characters; ");
+            const std::string_view field = scan.rest().substr(0, scan.rest().find(field_line));
+            const std::size_t line = scan.rest().size() - field.size();
+            return scan.ok() && field.size() <= tool_limit && (line == 0 || line <= field_line.size() + line_limit);
         }
-        scan.literal(result_open).number().literal(" characters");
+        scan.literal(result_open);
+        skip_beginning(scan);
+        return scan.done() || (scan.ok() && scan.rest().substr(0, 2) == "; ");
+    }
+
+    // what `begin` writes, to what was called
+    static void skip_beginning(detail::Scanner& scan) {
+        scan.number().literal(" characters");
         skip_count(scan, "image");
         skip_count(scan, "document");
         skip_count(scan, "other part");
         if (!scan.try_literal(", failed")) { scan.try_literal(", ok"); }
         scan.try_literal(same_as_later);
-        return scan.done() || (scan.ok() && scan.rest().substr(0, 2) == "; ");
+    }
+
+    // code points
+    struct Ends {
+        std::size_t head = 0;
+        std::size_t tail = 0;
+    };
+
+    // What the first line of a clipped result says that follows.
+    static std::optional<Ends> clip_line(std::string_view line) {
+        if (line.size() > longest || line.size() < 2 || line.back() != ']') { return std::nullopt; }
+        line.remove_suffix(1);
+        detail::Scanner scan(line);
+        if (!scan.literal(clip_open).ok() || !safe(scan.rest())) { return std::nullopt; }
+        skip_beginning(scan);
+        const std::size_t at = scan.rest().rfind(clip_head);
+        if (!scan.ok() || at == std::string_view::npos || (at > 0 && scan.rest().substr(0, 2) != "; ")) {
+            return std::nullopt;
+        }
+        Ends ends;
+        detail::Scanner last(scan.rest().substr(at));
+        last.literal(clip_head).number(&ends.head).literal(clip_tail).number(&ends.tail).literal(clip_close);
+        return last.done() ? std::optional(ends) : std::nullopt;
+    }
+
+    static bool is_clip(std::string_view text) {
+        if (text.size() > longest_clip || text.substr(0, clip_open.size()) != clip_open) { return false; }
+        const std::string_view line = text.substr(0, text.find('\n'));
+        const std::optional<Ends> ends = clip_line(line);
+        if (!ends || line.size() == text.size()) { return false; }
+        const std::string_view rest = text.substr(line.size() + 1);
+        const std::string_view head = first_chars(rest, ends->head);
+        std::size_t left_out = 0;
+        detail::Scanner cut(rest.substr(head.size()));
+        return cut.literal(cut_open).number(&left_out).literal(cut_close).ok() && left_out > 0 &&
+               measure_plain(head).chars == ends->head && measure_plain(cut.rest()).chars == ends->tail;
     }
 
     // the line between head and tail
@@ -429,7 +536,7 @@ private:
         detail::CutScanner scan(line);
         if (counts(field_open)) {
             return scan.literal(field_open).number().literal(" characters; ").ok() &&
-                   scan.rest().size() <= tool_limit;
+                   scan.rest().size() <= tool_limit + field_line.size() + line_limit;
         }
         if (counts(gap_open)) {
             scan.literal(gap_open).number().literal(" of ").number().literal(" characters");
@@ -438,8 +545,9 @@ private:
             if (place.try_literal(preview_place)) { return place.rest().size() <= reference_limit; }
             return scan.literal(cap_place).done();
         }
-        if (!counts(result_open)) { return false; }
-        scan.literal(result_open).number().literal(" characters");
+        const bool clipped = counts(clip_open);
+        if (!clipped && !counts(result_open)) { return false; }
+        scan.literal(clipped ? clip_open : result_open).number().literal(" characters");
         for (const std::string_view what : {"image", "document", "other part"}) {
             detail::CutScanner probe = scan;
             if (!probe.literal(", ").number().literal(" ").literal(what).ok()) { continue; }
@@ -527,7 +635,8 @@ private:
         return at;
     }
 };
-static_assert(previewing_wording<PlainWording> && capping_wording<PlainWording> && marking_wording<PlainWording>);
+static_assert(previewing_wording<PlainWording> && capping_wording<PlainWording> && clipping_wording<PlainWording> &&
+              marking_wording<PlainWording>);
 
 namespace detail {
 
@@ -569,10 +678,17 @@ public:
                 static_cast<const W*>(w)->cap(out, facts);
             };
         }
+        if constexpr (clipping_wording<W>) {
+            any.longest_clip = W::longest_clip;
+            any.clip_ = [](const void* w, std::string& out, const ResultFacts& result, const CapFacts& facts) {
+                static_cast<const W*>(w)->clip(out, result, facts);
+            };
+        }
         return any;
     }
 
     std::size_t longest = 0;
+    std::size_t longest_clip = 0;
     Shape shape = Shape::as_it_was;
 
     void result(std::string& out, const ResultFacts& facts) const { result_(model_, out, facts); }
@@ -588,12 +704,17 @@ public:
         cap_(model_, out, facts);
         return true;
     }
+    bool clip(std::string& out, const ResultFacts& result, const CapFacts& facts) const {
+        if (clip_ == nullptr) { return false; }
+        clip_(model_, out, result, facts);
+        return true;
+    }
     Recognised recognise(std::string_view text) const { return recognise_(model_, text); }
 
     /// False for most texts that are no stub, without reading them.
     bool may_be_stub(const MeasuredText& text) const {
         const std::string_view raw = text.text().raw();
-        if (text.least(Unit::bytes) > longest || raw.empty()) { return false; }
+        if (text.least(Unit::bytes) > std::max(longest, longest_clip) || raw.empty()) { return false; }
         return opening_ == '\0' || raw[0] == opening_ || raw[0] == '\\';
     }
 
@@ -606,6 +727,7 @@ private:
     Recognised (*recognise_)(const void*, std::string_view) = nullptr;
     void (*preview_)(const void*, std::string&, const PreviewFacts&) = nullptr;
     void (*cap_)(const void*, std::string&, const CapFacts&) = nullptr;
+    void (*clip_)(const void*, std::string&, const ResultFacts&, const CapFacts&) = nullptr;
 };
 
 }  // namespace detail

@@ -587,23 +587,24 @@ TEST_CASE("openai chat: two fields and those of edits are cleared on their own")
     }
 }
 
-TEST_CASE("openai chat: only the named fields at their two levels go") {
+TEST_CASE("openai chat: the named fields go at any depth, and no others") {
     const std::string p(3000, 'p');
-    check_packed({R"({"path":")" + p + R"(","command":")" + p + R"(","meta":{"content":")" + p +
-                      R"("},"edits":{"content":")" + p + R"("},"list":[[{"content":")" + p + R"("}],")" + p +
-                      R"("],"content":["x"],"new_string":null})",
-                  R"({"path":")" + p + R"(","command":")" + p + R"(","meta":{"content":")" + p +
-                      R"("},"edits":{"content":")" + p + R"("},"list":[[{"content":")" + p + R"("}],")" + p +
-                      R"("],"content":["x"],"new_string":null})"});
+    const std::string gone = cleared(3000, "content");
+    const auto arguments = [&](const std::string& content) {
+        return R"({"path":")" + p + R"(","command":")" + p + R"(","meta":{"content":")" + content +
+               R"("},"edits":{"content":")" + content + R"("},"list":[[{"content":")" + content + R"("}],")" + p +
+               R"("],"content":["x"],"new_string":null})";
+    };
+    check_packed({arguments(p), arguments(gone)});
 }
 
 TEST_CASE("openai chat: arguments without anything to clear keep their bytes") {
     for (const std::string& arguments :
          {std::string(R"({ "path" : "a\u0062c" , "n": 1.0 })"), x9, "[\"" + x9 + "\"]", "\"" + x9 + "\"",
           R"({"content":")" + x9, R"({"content":")" + x9 + R"(","content":"a"})",
-          R"("{\"content\":\")" + x9 + R"(\"}")", R"({"content":{"content":")" + x9 + R"("}})",
-          R"({"content":)" + std::string(2000, '1') + "}", R"({"content":")" + x9 + "\n\"}",
-          R"({"content":")" + x9 + R"("}})", std::string()}) {
+          R"("{\"content\":\")" + x9 + R"(\"}")", R"({"other":{"contents":")" + x9 + R"("}})",
+          R"({"in":{"content":")" + x9 + R"(","content":"a"}})", R"({"content":)" + std::string(2000, '1') + "}",
+          R"({"content":")" + x9 + "\n\"}", R"({"content":")" + x9 + R"("}})", std::string()}) {
         check_packed({arguments, arguments});
     }
 }

@@ -79,7 +79,7 @@ TEST_CASE("bulky_input_clear: each named field goes whole and everything else of
     CHECK(p.report.edits.size() == 5);
 }
 
-TEST_CASE("bulky_input_clear: edits in a list are cleared one level down and no deeper") {
+TEST_CASE("bulky_input_clear: fields are cleared at any depth") {
     const Ordered input =
         Ordered::parse(R"({"path":"a","edits":[{"old_string":")" + std::string(5000, 'o') +
                        R"(","new_string":"short"},7,{"old_string":"s","new_string":")" +
@@ -89,17 +89,40 @@ TEST_CASE("bulky_input_clear: edits in a list are cleared one level down and no 
     Ordered expected = input;
     expected["edits"][0]["old_string"] = "[tool input cleared: 5000 characters; old_string]";
     expected["edits"][2]["new_string"] = "[tool input cleared: 5000 characters; new_string]";
+    expected["edits"][2]["deep"]["content"] = "[tool input cleared: 5000 characters; content]";
+    expected["edits"][2]["list"][0]["content"] = "[tool input cleared: 5000 characters; content]";
     CHECK(call_input(p.after, 0).dump() == expected.dump());
-    REQUIRE(p.report.edits.size() == 2);
+    REQUIRE(p.report.edits.size() == 4);
     CHECK(p.report.edits[0].path == "/input/edits/0/old_string");
     CHECK(p.report.edits[1].path == "/input/edits/2/new_string");
+    CHECK(p.report.edits[2].path == "/input/edits/2/deep/content");
+    CHECK(p.report.edits[3].path == "/input/edits/2/list/0/content");
 }
 
-TEST_CASE("bulky_input_clear: a field that is no string or lies in an object stays") {
-    const Ordered input = {{"meta", {{"content", std::string(5000, 'm')}}},
-                           {"content", list(Ordered(std::string(5000, 'x')))},
-                           {"lines", list(Ordered(std::string(5000, 'y')))}};
-    CHECK(pruned(calls({input}), keeping(0)).unchanged());
+TEST_CASE("bulky_input_clear: texts of a list go by the name of the list") {
+    const Ordered input = {{"content", list(Ordered(std::string(5000, 'x')), Ordered("short"))},
+                           {"lines", list(Ordered(std::string(5000, 'y')))},
+                           {"a/b~c", {{"content", list(list(Ordered(std::string(5000, 'z'))))}}}};
+    const Pruned p = pruned(calls({input}), keeping(0));
+    REQUIRE(p.report.edits.size() == 2);
+    CHECK(p.report.edits[0].path == "/input/content/0");
+    CHECK(p.report.edits[1].path == "/input/a~1b~0c/content/0/0");
+}
+
+TEST_CASE("bulky_input_clear: how deep it looks has an end, and so has how long a name it follows") {
+    const auto nested = [](std::size_t levels, const std::string& name) {
+        Ordered value = std::string(5000, 'x');
+        for (std::size_t i = 0; i < levels; ++i) { value = Ordered{{i == 0 ? "content" : name, value}}; }
+        return calls({Ordered{{"in", value}}});
+    };
+    CHECK(pruned(nested(16, "a"), keeping(0)).report.edits.size() == 1);
+    CHECK(pruned(nested(17, "a"), keeping(0)).unchanged());
+    CHECK(pruned(nested(2, std::string(240, 'a')), keeping(0)).report.edits.size() == 1);
+    CHECK(pruned(nested(2, std::string(260, 'a')), keeping(0)).unchanged());
+    CHECK(pruned(nested(4, std::string(120, 'a')), keeping(0)).unchanged());
+}
+
+TEST_CASE("bulky_input_clear: a field that is no string stays") {
     CHECK(pruned(calls({Ordered{{"content", 7}}, Ordered{{"content", nullptr}}}), keeping(0)).unchanged());
 }
 

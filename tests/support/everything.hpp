@@ -21,9 +21,11 @@ void for_each_policy(Visit visit) {
     visit(coppice::FailedCall<2, 4, coppice::Size{200}>{});
     visit(coppice::KeepEnds<2, 6, coppice::Size{900}>{});
     visit(coppice::KeepRecent<2, coppice::Size{900}, 1>{});
+    visit(coppice::OversizedOutput<coppice::chars(1500), 400, 200, 2, 4>{});
     visit(coppice::RepeatedCall<2, 4, coppice::Size{200}>{});
     visit(coppice::SmallAging<3, coppice::Size{80}, coppice::Size{900}>{});
     visit(coppice::Spill<coppice::Size{16'000}>{});
+    visit(coppice::StaleInput<1, 6, coppice::chars(300), coppice::chars(150)>{});
     visit(coppice::StaleMedia<1>{});
     visit(coppice::StaleOutput<2, 4, coppice::Size{200}>{});
     visit(coppice::StaleReasoning<1>{});

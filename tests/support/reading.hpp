@@ -56,6 +56,10 @@ public:
         std::string out;
         for (const coppice::Field& field : transcript_.fields_of(entry)) {
             if (!out.empty()) { out += ' '; }
+            if (field.deep) {
+                out += field.list.raw();
+                continue;
+            }
             if (field.in_list) {
                 out.append(field.list.raw()).append("[").append(std::to_string(field.index)).append("].");
             }

@@ -310,8 +310,8 @@ inline void check_strings(const Json& body, std::string_view list_key, Findings&
 
 // --- inputs of tool calls ------------------------------------------------------------------------------------
 //
-// A pruner may replace string values at the top level of an input, and in objects that lie in an array there:
-// {"text": "...", "edits": [{"old": "...", "new": "..."}]}. Nothing else, and never by a blank string.
+// A pruner may replace string values of an input that is an object, at any depth. Nothing else, and never by a blank
+// string.
 
 /// Compares an input that is a value. Says nothing about its size.
 inline void compare_input(const Json& before, const Json& after, std::string_view path, Findings& findings) {
@@ -319,40 +319,39 @@ inline void compare_input(const Json& before, const Json& after, std::string_vie
         const Json* left;
         const Json* right;
         std::string path;
-        bool is_top;
     };
-    std::vector<Pair> open{Pair{&before, &after, std::string{path}, true}};
+    std::vector<Pair> open;
+    const auto compare_objects = [&](const Pair& pair) {
+        const Json::object_t& left = *object_of(*pair.left);
+        auto other = object_of(*pair.right)->begin();
+        for (const auto& field : left) {
+            if (field.first != other->first) {
+                report(findings, "U-Δ3", pair.path + " (keys)");
+                return;
+            }
+            open.push_back(Pair{&field.second, &other->second, member(pair.path, field.first)});
+            ++other;
+        }
+    };
+    if (object_of(before) == nullptr || object_of(after) == nullptr) {
+        if (!same(before, after)) { report(findings, "U-Δ3", path); }
+        return;
+    }
+    open.push_back(Pair{&before, &after, std::string{path}});
     while (!open.empty()) {
         const Pair pair = std::move(open.back());
         open.pop_back();
-        const Json::object_t* const left = object_of(*pair.left);
-        const Json::object_t* const right = object_of(*pair.right);
-        if (left == nullptr || right == nullptr || left->size() != right->size()) {
-            if (!same(*pair.left, *pair.right)) { report(findings, "U-Δ3", pair.path); }
-            continue;
-        }
-        auto other = right->begin();
-        for (const auto& field : *left) {
-            const Json& old_value = field.second;
-            const Json& new_value = other->second;
-            if (field.first != other->first) {
-                report(findings, "U-Δ3", pair.path + " (keys)");
-                break;
-            }
-            ++other;
-            if (same(old_value, new_value)) { continue; }
-            const std::string field_path = member(pair.path, field.first);
-            const Json::array_t* const old_items = array_of(old_value);
-            const Json::array_t* const new_items = array_of(new_value);
-            if (old_value.is_string() && new_value.is_string()) {
-                if (is_blank(*string_of(new_value))) { report(findings, "U-Δ4", field_path + " (blank)"); }
-            } else if (pair.is_top && old_items != nullptr && new_items != nullptr &&
-                       old_items->size() == new_items->size()) {
-                for (std::size_t i = 0; i < old_items->size(); ++i) {
-                    open.push_back(Pair{&(*old_items)[i], &(*new_items)[i], at(field_path, i), false});
-                }
-            } else {
-                report(findings, "U-Δ3", field_path);
+        if (same(*pair.left, *pair.right)) { continue; }
+        if (pair.left->is_string() && pair.right->is_string()) {
+            if (is_blank(*string_of(*pair.right))) { report(findings, "U-Δ4", pair.path + " (blank)"); }
+        } else if (pair.left->type() != pair.right->type() || !pair.left->is_structured() ||
+                   pair.left->size() != pair.right->size()) {
+            report(findings, "U-Δ3", pair.path);
+        } else if (pair.left->is_object()) {
+            compare_objects(pair);
+        } else {
+            for (std::size_t i = 0; i < pair.left->size(); ++i) {
+                open.push_back(Pair{&(*pair.left)[i], &(*pair.right)[i], at(pair.path, i)});
             }
         }
     }
@@ -448,7 +447,7 @@ inline std::optional<std::vector<TextToken>> tokens_of(std::string_view text) {
         bool is_replaceable = false;
         if (c == '"' && (wants_value || wants_key)) {
             end = detail::string_end(text, i);
-            is_replaceable = wants_value && (open == "{" || open == "{[{");
+            is_replaceable = wants_value && !open.empty() && open.front() == '{';
             expected = wants_key ? Expected::colon : after_value();
         } else if ((c == '{' || c == '[') && wants_value) {
             open.push_back(c);

@@ -83,4 +83,80 @@ private:
     std::string scratch_;
 };
 
+/// A value as the writer above wrote it, to be looked into without the document. Of what it did not write, nothing is
+/// found.
+class CanonicalValue {
+public:
+    /// Takes the value at the front of `rest` off it.
+    static CanonicalValue take(std::string_view& rest) {
+        CanonicalValue value;
+        if (rest.empty()) { return value; }
+        value.kind_ = rest[0];
+        if (value.kind_ != '"' && value.kind_ != '{' && value.kind_ != '[') {
+            value.inside_ = rest.substr(0, rest.find(','));
+            rest.remove_prefix(std::min(value.inside_.size() + 1, rest.size()));
+            return value;
+        }
+        value.count_ = take_count(rest);
+        if (value.kind_ == '"') {
+            value.inside_ = rest.substr(0, value.count_);
+            rest.remove_prefix(value.inside_.size());
+            return value;
+        }
+        // values of which the end has not been seen
+        const std::string_view inside = rest;
+        std::size_t left = value.parts();
+        for (; left > 0 && !rest.empty(); --left) {
+            CanonicalValue next;
+            next.kind_ = rest[0];
+            if (next.kind_ != '{' && next.kind_ != '[') {
+                take(rest);
+                continue;
+            }
+            next.count_ = take_count(rest);
+            left += next.parts();
+        }
+        value.inside_ = inside.substr(0, inside.size() - rest.size());
+        return value;
+    }
+
+    bool is_object() const { return kind_ == '{'; }
+    bool is_text() const { return kind_ == '"'; }
+    /// Of a string what it means, of a number or literal its spelling; nothing of arrays and objects.
+    std::string_view text() const { return kind_ == '{' || kind_ == '[' ? std::string_view() : inside_; }
+
+    /// Calls `visit(std::string_view key, CanonicalValue)`, by the order of the keys.
+    template <class Visit>
+    void members(Visit visit) const {
+        std::string_view rest = is_object() ? inside_ : std::string_view();
+        while (!rest.empty()) {
+            const CanonicalValue key = take(rest);
+            visit(key.text(), take(rest));
+        }
+    }
+    template <class Visit>
+    void elements(Visit visit) const {
+        std::string_view rest = kind_ == '[' ? inside_ : std::string_view();
+        while (!rest.empty()) { visit(take(rest)); }
+    }
+
+private:
+    std::size_t parts() const { return kind_ == '{' ? 2 * count_ : count_; }
+
+    // the number between a sign and a colon
+    static std::size_t take_count(std::string_view& rest) {
+        std::size_t count = 0;
+        std::size_t at = 1;
+        for (; at < rest.size() && rest[at] >= '0' && rest[at] <= '9'; ++at) {
+            count = count * 10 + static_cast<std::size_t>(rest[at] - '0');
+        }
+        rest.remove_prefix(std::min(at + 1, rest.size()));
+        return count;
+    }
+
+    char kind_ = '\0';
+    std::size_t count_ = 0;
+    std::string_view inside_{};
+};
+
 }  // namespace coppice::detail

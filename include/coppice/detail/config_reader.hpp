@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -124,7 +125,8 @@ private:
 
     void read_policies(const Value& list) {
         names_.clear();
-        needs_cap_.clear();
+        needs_cap_.reset();
+        needs_clip_.reset();
         policies_->arrivals.clear();
         policies_->others.clear();
         list.for_each_item([&](const Value& item) {
@@ -155,6 +157,7 @@ private:
         policies_->add(part);
         names_.push_back(part.name);
         if (needs_cap_v<P>) { needs_cap_ = place; }
+        if (needs_clip_v<P>) { needs_clip_ = place; }
     }
 
     void read_exempt(const Value& value, std::span<const std::string_view>& to,
@@ -170,12 +173,16 @@ private:
     template <wording Wording>
     AnyPipeline composed(const Wording& words, const Value& root) const {
         static_assert(previewing_wording<Wording>, "coppice::config: each wording in the table has previews");
-        if (!capping_wording<Wording> && !needs_cap_.empty()) {
-            Value{root.json, needs_cap_}.fail(
-                std::string(" needs a line for results that lose their middle, which the wording ")
-                    .append(Wording::name)
-                    .append(" does not have"));
-        }
+        const auto check = [&root](const std::optional<std::string>& place, std::string_view results) {
+            if (!place) { return; }
+            Value{root.json, *place}.fail(std::string(" needs a line for ")
+                                              .append(results)
+                                              .append(", which the wording ")
+                                              .append(Wording::name)
+                                              .append(" does not have"));
+        };
+        if (!capping_wording<Wording>) { check(needs_cap_, "results that lose their middle"); }
+        if (!clipping_wording<Wording>) { check(needs_clip_, "old results of which head and tail stay"); }
         const ChosenOthers others{policies_};
         if (policies_->arrivals.empty()) { return Pipeline{cadence_, exempt_, exempt_paths_, binding_, others, words}; }
         return Pipeline{cadence_, exempt_, exempt_paths_, binding_, ChosenArrivals{policies_}, others, words};
@@ -184,7 +191,8 @@ private:
     Store* store_;
     std::shared_ptr<ChosenPolicies> policies_ = std::make_shared<ChosenPolicies>();
     std::vector<std::string_view> names_;  // of the policies
-    std::string needs_cap_;                // where a policy stands that does
+    std::optional<std::string> needs_cap_;   // where a policy stands that does
+    std::optional<std::string> needs_clip_;  // the same
     Cadence cadence_{EveryRequest<>{}};
     decltype(one_of(config_wordings)) wording_;
     ExemptTools exempt_{.tools = {}};

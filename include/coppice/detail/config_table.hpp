@@ -9,6 +9,7 @@
 #include <coppice/guards/thinking_binding.hpp>
 #include <coppice/policies.hpp>
 #include <coppice/preset.hpp>
+#include <coppice/summaries.hpp>
 #include <coppice/wording.hpp>
 
 #include <array>
@@ -79,17 +80,26 @@ inline constexpr std::tuple config_policies{
         field("keep_turns", part.keep_turns);
         field("keep_steps", part.keep_steps);
         field("min", part.min);
+        field("keep_error", part.keep_error);
     }),
     config_part<KeepEnds<>>([](auto& part, auto field) {
         field("head", part.head);
         field("tail", part.tail);
         field("min", part.min);
+        field("tail_tokens", part.tail_tokens);
     }),
     config_part<KeepRecent<>>([](auto& part, auto field) {
         field("keep", part.keep);
         field("big", part.big);
         field("keep_images", part.keep_images, ConfigWord<std::size_t>{"share_window", share_window});
         field("count_unread", part.count_unread);
+    }),
+    config_part<OversizedOutput<>>([](auto& part, auto field) {
+        field("above", part.above);
+        field("head", part.head);
+        field("tail", part.tail);
+        field("keep_turns", part.keep_turns);
+        field("keep_steps", part.keep_steps);
     }),
     config_part<RepeatedCall<>>([](auto& part, auto field) {
         field("keep_turns", part.keep_turns);
@@ -104,6 +114,12 @@ inline constexpr std::tuple config_policies{
     }),
     // its store is no matter of a file
     config_part<Spill<>>([](auto& part, auto field) { field("above", part.above); }),
+    config_part<StaleInput<>>([](auto& part, auto field) {
+        field("head", part.head);
+        field("tail", part.tail);
+        field("above", part.above);
+        field("min", part.min);
+    }),
     config_part<StaleMedia<>>([](auto& part, auto field) { field("keep_images", part.keep_images); }),
     config_part<StaleOutput<>>([](auto& part, auto field) {
         field("keep_turns", part.keep_turns);
@@ -141,6 +157,7 @@ inline constexpr std::tuple config_wordings{
         field("shape", part.shape);
         field("big_utf16", part.big_utf16);
     }),
+    config_part<ToolSummaries>([](auto& part, auto field) { field("shape", part.shape); }),
 };
 
 template <class Make>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <coppice/cadence.hpp>
+#include <coppice/detail/running_sums.hpp>
 #include <coppice/plan.hpp>
 #include <coppice/transcript.hpp>
 
@@ -14,29 +15,13 @@
 
 namespace coppice::detail {
 
-/// A row of numbers, each of which may grow, and the sums of its beginnings.
-class RunningSums {
-public:
-    void start(std::size_t size) { tree_.assign(size + 1, 0); }
-    void add(std::size_t at, std::size_t value) {
-        for (std::size_t i = at + 1; i < tree_.size(); i += i & (~i + 1)) { tree_[i] += value; }
-    }
-    /// The sum of the first `count` numbers.
-    std::size_t until(std::size_t count) const {
-        std::size_t sum = 0;
-        for (std::size_t i = count; i > 0; i -= i & (~i + 1)) { sum += tree_[i]; }
-        return sum;
-    }
-
-private:
-    std::vector<std::size_t> tree_;
-};
-
 /// Something that a rewrite changed, by the numbers of the whole transcript.
 struct Change {
     std::size_t entry = none;
     Fate fate = Fate::keep;
     std::size_t field = none;     ///< of a call, counted from its first one
+    std::size_t head = 0;         ///< of a clipped result, code points
+    std::size_t tail = 0;
     std::string_view reason{};
 };
 
@@ -51,7 +36,7 @@ public:
     void start(const Transcript& whole, const Plan* arrived, std::size_t least_bytes) {
         whole_ = &whole;
         arrived_ = arrived;
-        part_.narrow(whole);
+        part_.narrow(whole, gone_);
         numbers_.clear();
         gone_.start(whole.messages.size());
         gone_size_ = {};
@@ -157,6 +142,10 @@ private:
     void write_down(const Plan& plan, std::size_t i) {
         const Entry& entry = part_.all()[i];
         Change change{.entry = numbers_[i], .fate = plan.fate(i), .reason = plan.reason(i)};
+        if (change.fate == Fate::clip) {
+            change.head = plan.clipped_head(i);
+            change.tail = plan.clipped_tail(i);
+        }
         if (change.fate != Fate::clear_fields) {
             changes_.push_back(change);
             return;
@@ -303,7 +292,7 @@ private:
                 parts_[entry.first_part + part].plain = true;
                 parts_[entry.first_part + part].text = MeasuredText(part_.keep(plan.part_text(first_part + part)));
             }
-            if (plan.fate(i) == Fate::stub) {
+            if (is_stub(plan.fate(i))) {
                 entry.stub = true;
                 entry.images = entry.others = entry.documents = 0;
                 for (std::size_t part = entry.first_part; part < parts_.size(); ++part) {

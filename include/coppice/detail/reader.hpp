@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/json_pointer.hpp>
 #include <coppice/detail/json_text.hpp>
 #include <coppice/detail/outcome.hpp>
 #include <coppice/detail/pairs.hpp>
 #include <coppice/dialect.hpp>
 #include <coppice/transcript.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -25,6 +27,7 @@ struct ReaderScratch {
     JsonText json;
     std::string text;
     std::string words;
+    std::string pointer;
 };
 
 /// Where a text is the word, whatever its spelling.
@@ -68,7 +71,8 @@ protected:
           calls_(scratch.calls),
           json_(scratch.json),
           scratch_(scratch.text),
-          words_(scratch.words) {
+          words_(scratch.words),
+          pointer_(scratch.pointer) {
         pairs_.clear();
         tool_pairs_.clear();
         calls_.clear();
@@ -469,24 +473,103 @@ private:
         };
         input.members([&](Text key, Input value) {
             if (value.type() == JsonType::string) {
-                out_.fields.push_back({key, {}, 0, value.measured(), value.node(), false, packed});
+                out_.fields.push_back({.name = key, .text = value.measured(), .node = value.node(), .packed = packed});
                 identify(key, true, [&] { return value.text(); });
                 if (call.identity.empty()) { name_by_patch(value.text(), call); }
             } else if (value.type() == JsonType::array) {
                 std::size_t index = 0;
-                value.elements([&](Input item) { read_edit(item, key, index++, packed); });
+                value.elements([&](Input item) { read_element(item, key, index++, packed); });
                 identify(key, false, [&] { return joined_words(value); });
+            } else if (is_deep(value)) {
+                pointer_.clear();
+                read_deep(value, key, none, packed);
             }
         });
     }
 
     template <json_cursor Input>
-    void read_edit(Input edit, Text list, std::size_t index, bool packed) {
-        if (edit.type() != JsonType::object || edit.repeats_keys()) { return; }
-        edit.members([&](Text key, Input value) {
-            if (value.type() != JsonType::string) { return; }
-            out_.fields.push_back({key, list, index, value.measured(), value.node(), true, packed});
+    void read_element(Input item, Text list, std::size_t index, bool packed) {
+        const auto at_list = [&] {
+            pointer_.clear();
+            return add_step(list, none);
+        };
+        if (item.type() != JsonType::object) {
+            if (is_deep(item) && at_list()) { read_deep(item, list, index, packed); }
+            return;
+        }
+        if (item.repeats_keys()) { return; }
+        item.members([&](Text key, Input value) {
+            if (value.type() == JsonType::string) {
+                out_.fields.push_back({.name = key,
+                                       .list = list,
+                                       .index = index,
+                                       .text = value.measured(),
+                                       .node = value.node(),
+                                       .in_list = true,
+                                       .packed = packed});
+            } else if (is_deep(value) && at_list() && add_step({}, index)) {
+                read_deep(value, key, none, packed);
+            }
         });
+    }
+
+    // whether it is, or may hold, a string that is worth a look
+    template <json_cursor Input>
+    static bool is_deep(Input value) {
+        return value.type() == JsonType::array || value.type() == JsonType::object ||
+               (value.type() == JsonType::string && value.measured().at_least(bytes(shortest_deep_string)));
+    }
+
+    // One step further at the end of `pointer_`: an index, where it is one, or a name. None is followed any further than
+    // a report can show.
+    bool add_step(Text name, std::size_t index) {
+        constexpr std::size_t longest = 256;
+        if (index != none) {
+            pointer_ += '/';
+            append_number(pointer_, index);
+        } else {
+            if (name.raw().size() > longest) { return false; }
+            append_pointer_step(pointer_, shown(name, scratch_));
+        }
+        return pointer_.size() <= longest;
+    }
+
+    // Of a member or an element of what is at `pointer_`, the strings that are worth a look, in their order, no deeper
+    // than any tool has them: how deep an input is nested is the choice of whoever sent it.
+    template <json_cursor Input>
+    void read_deep(Input root, Text name, std::size_t at, bool packed) {
+        struct Open {
+            Input value;
+            Text name;
+            std::size_t index;   // in an array
+            std::size_t parent;  // so long is its pointer
+            std::size_t depth;
+        };
+        std::vector<Open> open{Open{root, name, at, pointer_.size(), 0}};
+        while (!open.empty()) {
+            const Open next = open.back();
+            open.pop_back();
+            pointer_.resize(next.parent);
+            if (!add_step(next.name, next.index)) { continue; }
+            if (next.value.type() == JsonType::string) {
+                out_.fields.push_back({.name = next.name,
+                                       .list = out_.keep(pointer_),
+                                       .text = next.value.measured(),
+                                       .node = next.value.node(),
+                                       .packed = packed,
+                                       .deep = true});
+                continue;
+            }
+            if (next.depth == deepest || next.value.repeats_keys()) { continue; }
+            const std::size_t first = open.size();
+            const auto put = [&](Input inner, Text key, std::size_t index) {
+                if (is_deep(inner)) { open.push_back({inner, key, index, pointer_.size(), next.depth + 1}); }
+            };
+            next.value.members([&](Text key, Input inner) { put(inner, key, none); });
+            std::size_t index = 0;
+            next.value.elements([&](Input inner) { put(inner, next.name, index++); });
+            std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
+        }
     }
 
     template <class KindOf>
@@ -571,6 +654,10 @@ private:
         "cmd",       "url",           "query", "pattern",  "name",     "description",
     };
 
+    static constexpr std::size_t deepest = 16;               // levels below a member of the input
+    static constexpr std::size_t shortest_deep_string = 64;  // bytes
+
+    std::string& pointer_;
     Role before_ = Role::other;
     std::size_t first_entry_ = 0;
     std::size_t steps_ = 0;

@@ -59,6 +59,10 @@ inline void append_path(const Transcript& transcript, const Edit& edit, std::str
     // media stand beside the object that holds the rest
     if (edit.as == Edit::As::empty) { path.erase(path.rfind('/')); }
     if (field.packed) { path += '#'; }
+    if (field.deep) {
+        path += field.list.raw();
+        return;
+    }
     if (field.in_list) {
         append_pointer_step(path, shown(field.list, scratch));
         path += '/';

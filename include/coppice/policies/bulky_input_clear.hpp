@@ -68,11 +68,10 @@ inline void clear_bulky_inputs(const Transcript& transcript, Plan& plan, BulkyIn
 ///
 /// keeps          the inputs of the newest `keep` calls that have something to clear (of all calls, with
 ///                `count_every_call`); everywhere path, command, ids, numbers and every field not named
-/// changes        each named field of at least `min`, at the top level and in arrays of objects one level
-///                down (`edits[].new_string`): the whole value becomes a stub, never a part of it, so that no
-///                model takes it for text to write (NousResearch/hermes-agent #83435)
-/// does nothing   to calls that are unanswered, or whose result the model has not read; deeper inside the
-///                input
+/// changes        each named field of at least `min`, at any depth (`content`, `edits[].new_string`,
+///                `args.files[].content`): the whole value becomes a stub, never a part of it, so that no model takes
+///                it for text to write (NousResearch/hermes-agent #83435)
+/// does nothing   to calls that are unanswered, or whose result the model has not read
 template <std::size_t Keep = 5, Size Min = Size{2000}, bool CountEveryCall = false>
 struct BulkyInputClear {
     static constexpr std::string_view name = "bulky_input_clear";
