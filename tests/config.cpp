@@ -54,33 +54,53 @@ const std::string openswarm_list = R"("wording": "openswarm", "policies": [
     {"name": "ceiling", "target": {"utf16": 120000}, "keep": 2, "big": {"utf16": 2000}, "above": {"utf16": 80},
      "fields": ["content", "new_string", "old_string", "new_str", "old_str"], "count_unread": true}])";
 
+const std::string hermes_list = R"("wording": "summary", "policies": [
+    {"name": "dedup", "min": {"chars": 200}, "same_call": "ignored"},
+    {"name": "keep_ends", "head": 3, "tail": 20, "min": {"chars": 8000}, "tail_tokens": 0},
+    {"name": "stale_input", "head": 3, "tail": 20, "above": {"chars": 500}, "min": {"chars": 200}},
+    {"name": "keep_recent", "keep": 18446744073709551615, "keep_images": 3}])";
+const std::string triage_list = R"("exempt_tools": ["task", "skill", "todowrite", "todoread", "write", "edit", "batch"],
+    "policies": ["repeated_call", "stale_output", {"name": "failed_call", "keep_error": 400}, "oversized_output",
+    {"name": "stale_reasoning", "keep_turns": 3}])";
+
 std::string document(const std::string& first, const std::string& cadence) {
     return "{" + first + (cadence.empty() ? "" : ", \"cadence\": " + cadence) + "}";
 }
 
 // Each preset of the tests as files: what starts from a preset, and the whole list.
 std::vector<std::string> files_of(const std::string& preset) {
-    const std::string of_standard = R"({"name": "ski_rental", "prices": "anthropic", "engage": 40000})";
-    const std::string of_openswarm = R"({"name": "every_request", "engage": {"utf16": 300000}})";
-    const std::map<std::string, std::string> cadences = {
+    struct Written {
+        std::string list;
+        std::string cadence;  // its own
+    };
+    static const std::map<std::string, Written> presets = {
+        {"hermes", {hermes_list, R"({"name": "regrowth", "trigger": 48000, "min_reclaim": 4096, "again": 24000})"}},
+        {"openswarm", {openswarm_list, R"({"name": "every_request", "engage": {"utf16": 300000}})"}},
+        {"standard", {standard_list, R"({"name": "ski_rental", "prices": "anthropic", "engage": 40000})"}},
+        {"triage", {triage_list, R"("pressure")"}},
+    };
+    static const std::map<std::string, std::string> cadences = {
+        {"hermes", ""},
         {"openswarm", ""},
         {"standard", ""},
+        {"hermes/every", R"("every_request")"},
+        {"hermes/regrowth", R"({"name": "regrowth", "trigger": 6000, "min_reclaim": 500, "again": 3000})"},
         {"openswarm/every", R"("every_request")"},
         {"standard/every", R"({"name": "every_request"})"},
         {"standard/stepped", R"({"name": "stepped", "requests": 7})"},
         {"standard/min_reclaim", R"({"name": "min_reclaim", "tokens": 2000})"},
         {"standard/ski_rental", R"({"name": "ski_rental", "prices": {"write": 1000, "read": 500}})"},
         {"openswarm/watermark", R"({"name": "watermark", "high": 10000, "low": 5000})"},
+        {"triage/every", R"({"name": "every_request"})"},
+        {"triage/pressure", R"({"name": "pressure", "window": 20000, "soft": 50, "hard": 70, "min_savings": 500})"},
     };
     const auto found = cadences.find(preset);
     if (found == cadences.end()) { return {}; }
-    const bool standard = preset.substr(0, 8) == "standard";
+    const std::string name = preset.substr(0, preset.find('/'));
+    const Written& written = presets.at(name);
     const std::string& cadence = found->second;
-    return {document(standard ? R"("preset": "standard")" : R"("preset": "openswarm")", cadence),
-            document(standard ? standard_list : openswarm_list,
-                     !cadence.empty() ? cadence
-                     : standard       ? of_standard
-                                      : of_openswarm)};
+    return {document(R"("preset": ")" + name + '"', cadence),
+            document(written.list, cadence.empty() ? written.cadence : cadence)};
 }
 
 Json comparable(const coppice::Report& report) {
@@ -186,6 +206,13 @@ TEST_CASE("config: each preset can be written as a file and prunes as it does in
             CHECK(edits > 20);
         }
     });
+}
+
+TEST_CASE("config: the presets that need more than the sessions of the tests begin when they do in code") {
+    const AnyPipeline triage = coppice::presets::triage();
+    for (const std::string& file : files_of("triage/every")) { CHECK_NOTHROW(configured(file)); }
+    const AnyPipeline pipeline = configured(R"({"preset": "triage"})");
+    for (const std::string& body : bodies()) { CHECK(check_alike(body, pipeline, triage) == 0); }
 }
 
 TEST_CASE("config: each policy can be configured and does what it does in code") {
@@ -344,7 +371,7 @@ TEST_CASE("config: whatever is wrong is told with its place") {
          "thinking_binding, $schema"},
         {R"({"preset": "standard", "$schema": 1})", "/$schema is no string"},
         {R"({"preset": 1})", "/preset is no string"},
-        {R"({"preset": "Standard"})", "/preset names no preset; choose openswarm, standard"},
+        {R"({"preset": "Standard"})", "/preset names no preset; choose hermes, openswarm, standard, triage"},
         {R"({"preset": null})", "/preset is no string"},
         {R"({"policies": {}})", "/policies is no list"},
         {R"({"policies": []})", "/policies is empty"},
@@ -402,7 +429,7 @@ TEST_CASE("config: whatever is wrong is told with its place") {
          "/policies/1 needs a line for results that lose their middle, which the wording openswarm does not have"},
         {R"({"preset": "standard", "cadence": 10})", "/cadence is neither a name nor an object with one"},
         {R"({"preset": "standard", "cadence": "weekly"})",
-         "/cadence names no cadence; choose every_request, min_reclaim, ski_rental, stepped, watermark"},
+         "/cadence names no cadence; choose every_request, min_reclaim, pressure, regrowth, ski_rental, stepped, watermark"},
         {R"({"preset": "standard", "cadence": {"requests": 3}})", "/cadence/name is missing"},
         {R"({"preset": "standard", "cadence": {"name": "stepped", "requests": 0}})",
          "/cadence: coppice::Stepped: `requests` must be at least 1"},

@@ -2,8 +2,10 @@
 // The `coppice` program: a request body in, a shorter one out; a session in, its recap out; recorded sessions in, a
 // comparison of policies out.
 #include "files.hpp"
+#include "hints.hpp"
 #include "options.hpp"
 #include "outcome.hpp"
+#include "presets.hpp"
 #include "printing.hpp"
 #include "recap.hpp"
 #include "replay.hpp"
@@ -14,6 +16,7 @@
 #endif
 
 #include <coppice/config.hpp>
+#include <coppice/ledger.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,7 +38,7 @@ using coppice_cli::Outcome;
 
 bool switched_off(const Options& options) {
     const char* const value = std::getenv("OSW_HISTORY_PRUNE");
-    if (options.preset != Options::Preset::openswarm || value == nullptr) { return false; }
+    if (coppice_cli::preset_name(options) != "openswarm" || value == nullptr) { return false; }
     std::string lower;
     for (const char* c = value; *c != '\0'; ++c) {
         lower += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
@@ -45,7 +48,7 @@ bool switched_off(const Options& options) {
 
 bool debugging(const Options& options) {
     const char* const value = std::getenv("OSW_HISTORY_PRUNE_DEBUG");
-    return options.preset == Options::Preset::openswarm && value != nullptr && std::string_view(value) == "1";
+    return coppice_cli::preset_name(options) == "openswarm" && value != nullptr && std::string_view(value) == "1";
 }
 
 // Where a file was given, shows its JSON to `take`.
@@ -65,15 +68,21 @@ void read_ledger(Options& options) {
     read_json("--ledger", options.ledger, [&](const auto& json) { options.notes = coppice::ledger_from_json(json); });
 }
 
-void read_config(Options& options) {
+void read_hints(Options& options) {
+    read_json("--hints", options.hints, [&](const auto& json) { coppice_cli::read_hints(json, options); });
+}
+
+void choose_pipeline(Options& options) {
     read_json("--config", options.config,
-              [&](const auto& json) { options.configured = coppice::pipeline_from_json(json); });
+              [&](const auto& json) { options.pipeline = coppice::pipeline_from_json(json); });
+    if (!options.pipeline) { options.pipeline = coppice_cli::chosen_pipeline(options); }
 }
 
 int run_program(const std::vector<std::string_view>& words) {
     Options options = coppice_cli::parse_options(words);
     read_ledger(options);
-    read_config(options);
+    read_hints(options);
+    choose_pipeline(options);
     if (options.command == Options::Command::help) {
         coppice_cli::write_file("-", coppice_cli::usage);
         return 0;

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <coppice/any_pipeline.hpp>
-#include <coppice/cadences/every_request.hpp>
-#include <coppice/cadences/min_reclaim.hpp>
-#include <coppice/cadences/ski_rental.hpp>
-#include <coppice/cadences/stepped.hpp>
-#include <coppice/cadences/watermark.hpp>
 #include <coppice/dialect.hpp>
+#include <coppice/hints.hpp>
 #include <coppice/ledger.hpp>
 #include <coppice/prompt_cache.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -18,7 +16,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace coppice_cli {
@@ -34,7 +31,7 @@ inline constexpr std::string_view usage =
     "       coppice recap   [OPTIONS] [SESSION]    print the recap of a session file\n"
     "       coppice replay  [OPTIONS] BODY...      print what policies would have done to recorded sessions\n"
     "\n"
-    "  --preset standard|openswarm             default: standard\n"
+    "  --preset standard|openswarm|hermes|triage   default: standard\n"
     "  --config FILE                           the whole pipeline as JSON, instead of --preset and --cadence\n"
     "                                          (coppice/config.hpp, config.schema.json)\n"
     "  --dialect auto|anthropic|openai-chat|openai-responses|gemini|bedrock   default: auto, from the body alone\n"
@@ -43,14 +40,17 @@ inline constexpr std::string_view usage =
 #else
     "  --via dom                               default: dom; this build has no simdjson for wire\n"
 #endif
-    "  --cadence every-request|stepped:N|min-reclaim:TOKENS|watermark:HIGH:LOW|ski-rental[:PRICES]\n"
+    "  --cadence every-request|stepped:N|min-reclaim:TOKENS|watermark:HIGH:LOW|regrowth:TOKENS|pressure:WINDOW\n"
+    "            |ski-rental[:PRICES]\n"
     "                                          default: the preset's own, whose size to begin at stays\n"
     "  --ledger FILE                           what was known at earlier requests, as JSON (coppice/ledger.hpp)\n"
+    "  --hints FILE                            what is known of single calls, as JSON: lists of ids under pin, useless\n"
+    "                                          and regenerable\n"
     "  --model NAME                            which model it is for, whatever the body says\n"
     "  --report FILE                           write what was done, as JSON; - is standard output, if OUT is a file\n"
     "  --format text|markdown|json             of explain: how it prints; default: text\n"
     "\n"
-    "of recap, where --preset says whose texts and numbers:\n"
+    "of recap, where --preset says whose texts and numbers, standard's or openswarm's:\n"
     "  --branch ID                             default: the session's active branch\n"
     "  --cutoff ID                             default: the session's own; results up to this message are "
     "stubs\n"
@@ -77,23 +77,22 @@ inline constexpr std::string_view version_line = "coppice " COPPICE_VERSION "\n"
 
 struct Options {
     enum class Command { prune, explain, recap, replay, help, version };
-    enum class Preset { standard, openswarm };
     enum class Via { wire, dom };
     enum class Format { text, markdown, json };
 
     Command command = Command::help;
-    Preset preset = Preset::standard;
+    std::string preset = "standard";
     Via via = has_wire ? Via::wire : Via::dom;
     coppice::Dialect dialect = coppice::Dialect::detect;
-    // other than the preset's
-    std::variant<std::monostate, coppice::EveryRequest<>, coppice::Stepped<>, coppice::MinReclaim<>,
-                 coppice::Watermark<>, coppice::SkiRental<>>
-        cadence;
+    nlohmann::json cadence;  // other than the preset's, as a configuration has it
     bool preset_named = false;
-    std::string config;     // a file; what it says:
-    std::optional<coppice::AnyPipeline> configured;
-    std::string ledger;     // the same
+    std::string config;  // a file
+    std::optional<coppice::AnyPipeline> pipeline;  // what it says, or preset and cadence do
+    std::string ledger;  // a file; what it says:
     coppice::Ledger notes;
+    std::string hints;  // the same
+    std::vector<std::string> hinted_ids;
+    std::vector<coppice::Hint> known;  // in the order of these
     std::string model;
     std::string report;
     Format format = Format::text;  // of what `explain` prints
@@ -112,6 +111,7 @@ struct Options {
 inline coppice::Inputs inputs_of(const Options& options) {
     coppice::Inputs inputs{options.notes, options.dialect};
     inputs.model = options.model;
+    inputs.hints = options.known;
     return inputs;
 }
 
@@ -141,42 +141,62 @@ inline coppice::Prices prices_named(std::string_view option, std::string_view na
     throw UsageError(reject(option, name, known));
 }
 
-inline void read_cadence(Options& options, std::string_view value) {
+/// The cadence as a configuration has it.
+inline nlohmann::json read_cadence(std::string_view value) {
     const std::string_view kind = value.substr(0, value.find(':'));
     const bool has_number = kind.size() < value.size();
     const std::string_view number = has_number ? value.substr(kind.size() + 1) : std::string_view();
-    if (value == "every-request") {
-        options.cadence = coppice::EveryRequest<>{};
-    } else if (kind == "stepped" && has_number) {
-        options.cadence = coppice::Stepped<>{.requests = parse_count("--cadence stepped:N", number)};
-    } else if (kind == "min-reclaim" && has_number) {
-        options.cadence = coppice::MinReclaim<>{.tokens = parse_count("--cadence min-reclaim:TOKENS", number)};
-    } else if (kind == "watermark" && has_number) {
+    if (value == "every-request") { return {{"name", "every_request"}}; }
+    if (kind == "stepped" && has_number) {
+        return {{"name", "stepped"}, {"requests", parse_count("--cadence stepped:N", number)}};
+    }
+    if (kind == "min-reclaim" && has_number) {
+        return {{"name", "min_reclaim"}, {"tokens", parse_count("--cadence min-reclaim:TOKENS", number)}};
+    }
+    if (kind == "watermark" && has_number) {
         constexpr std::string_view form = "--cadence watermark:HIGH:LOW";
         const std::size_t colon = number.find(':');
         if (colon == std::string_view::npos) { throw UsageError(std::string(form) + " takes two numbers"); }
-        const coppice::Watermark<> cadence{.high = parse_count(form, number.substr(0, colon)),
-                                           .low = parse_count(form, number.substr(colon + 1))};
-        if (cadence.low >= cadence.high) { throw UsageError(std::string(form) + " needs a LOW less than HIGH"); }
-        options.cadence = cadence;
-    } else if (kind == "ski-rental") {
-        coppice::SkiRental<> cadence;
-        if (has_number) { cadence.prices = prices_named("--cadence ski-rental:PRICES", number); }
-        options.cadence = cadence;
-    } else {
-        throw UsageError(reject("--cadence", value,
-                                "every-request, stepped:N, min-reclaim:TOKENS, watermark:HIGH:LOW or "
-                                "ski-rental[:PRICES]"));
+        const std::size_t high = parse_count(form, number.substr(0, colon));
+        const std::size_t low = parse_count(form, number.substr(colon + 1));
+        if (low >= high) { throw UsageError(std::string(form) + " needs a LOW less than HIGH"); }
+        return {{"name", "watermark"}, {"high", high}, {"low", low}};
     }
+    if (kind == "regrowth" && has_number) {
+        const std::size_t trigger = parse_count("--cadence regrowth:TOKENS", number);
+        return {{"name", "regrowth"}, {"trigger", trigger}, {"again", trigger / 2}};
+    }
+    if (kind == "pressure" && has_number) {
+        const std::size_t window = parse_count("--cadence pressure:WINDOW", number);
+        if (window == 0 || window > coppice::none / 100) {
+            throw UsageError("--cadence pressure:WINDOW takes the tokens of a context window");
+        }
+        return {{"name", "pressure"}, {"window", window}};
+    }
+    if (kind == "ski-rental") {
+        nlohmann::json cadence{{"name", "ski_rental"}};
+        if (has_number) {
+            prices_named("--cadence ski-rental:PRICES", number);
+            cadence["prices"] = number;
+        }
+        return cadence;
+    }
+    throw UsageError(reject("--cadence", value,
+                            "every-request, stepped:N, min-reclaim:TOKENS, watermark:HIGH:LOW, regrowth:TOKENS, "
+                            "pressure:WINDOW or ski-rental[:PRICES]"));
 }
 
 inline void read_option(Options& options, std::string_view name, std::string_view value) {
     if (name == "--preset") {
-        if (value != "standard" && value != "openswarm") {
+        const bool has_recap = value == "standard" || value == "openswarm";
+        if (options.command == Options::Command::recap && !has_recap) {
             throw UsageError(reject(name, value, "standard or openswarm"));
         }
+        if (!has_recap && value != "hermes" && value != "triage") {
+            throw UsageError(reject(name, value, "standard, openswarm, hermes or triage"));
+        }
         options.preset_named = true;
-        options.preset = value == "openswarm" ? Options::Preset::openswarm : Options::Preset::standard;
+        options.preset = value;
     } else if (name == "--dialect") {
         options.dialect = coppice::Dialect::detect;
         if (value == "auto") { return; }
@@ -194,13 +214,16 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
         }
         options.via = value == "wire" ? Options::Via::wire : Options::Via::dom;
     } else if (name == "--cadence") {
-        read_cadence(options, value);
+        options.cadence = read_cadence(value);
     } else if (name == "--config") {
         if (value.empty()) { throw UsageError("--config needs a file"); }
         options.config = value;
     } else if (name == "--ledger") {
         if (value.empty()) { throw UsageError("--ledger needs a file"); }
         options.ledger = value;
+    } else if (name == "--hints") {
+        if (value.empty()) { throw UsageError("--hints needs a file"); }
+        options.hints = value;
     } else if (name == "--model") {
         if (value.empty()) { throw UsageError("--model needs a name"); }
         options.model = value;
@@ -233,7 +256,7 @@ inline void read_option(Options& options, std::string_view name, std::string_vie
 inline bool is_option(Options::Command command, std::string_view word) {
     const std::vector<std::string_view> of_recap = {"--preset", "--branch", "--cutoff"};
     const std::vector<std::string_view> of_bodies = {"--preset", "--dialect", "--via", "--cadence", "--config",
-                                                     "--ledger", "--model",   "--report"};
+                                                     "--ledger", "--hints",   "--model", "--report"};
     const std::vector<std::string_view> of_replay = {"--presets", "--prices", "--html", "--json"};
     if (word == "--format") { return command == Options::Command::explain; }
     const auto& known = command == Options::Command::recap    ? of_recap
@@ -305,10 +328,11 @@ inline Options parse_options(const std::vector<std::string_view>& words) {
         throw UsageError("the body and the report cannot both go to standard output");
     }
     const auto from_input = [](const std::string& file) { return file == "-" ? 1 : 0; };
-    if (from_input(options.in) + from_input(options.ledger) + from_input(options.config) > 1) {
-        throw UsageError("only one of body, ledger and configuration can come from standard input");
+    if (from_input(options.in) + from_input(options.ledger) + from_input(options.hints) +
+            from_input(options.config) > 1) {
+        throw UsageError("only one of body, ledger, hints and configuration can come from standard input");
     }
-    if (!options.config.empty() && (options.preset_named || options.cadence.index() != 0)) {
+    if (!options.config.empty() && (options.preset_named || !options.cadence.is_null())) {
         throw UsageError("--config stands instead of --preset and --cadence; write `preset` and `cadence` into the file");
     }
     return options;

@@ -3,40 +3,30 @@
 
 #include "options.hpp"
 
-#include <coppice/coppice.hpp>
+#include <coppice/config.hpp>
 
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+#include <string>
 #include <string_view>
-#include <type_traits>
-#include <variant>
 
 namespace coppice_cli {
 
 inline std::string_view preset_name(const Options& options) {
-    if (options.configured) { return "config"; }
-    return options.preset == Options::Preset::openswarm ? "openswarm" : "standard";
+    return options.config.empty() ? std::string_view(options.preset) : std::string_view("config");
 }
 
-/// Calls `work` with the pipeline of the configuration, or the preset's, its cadence replaced where the command line
-/// asks for another.
-template <class Work>
-auto with_pipeline(const Options& options, Work work) {
-    if (options.configured) { return work(*options.configured); }
-    const auto with = [&](auto make, coppice::Size engage) {
-        return std::visit(
-            [&](auto cadence) {
-                if constexpr (std::is_same_v<decltype(cadence), std::monostate>) {
-                    return work(make());
-                } else {
-                    if constexpr (requires { cadence.engage; }) { cadence.engage = engage; }
-                    return work(make(cadence));
-                }
-            },
-            options.cadence);
-    };
-    if (options.preset == Options::Preset::openswarm) {
-        return with([](auto... cadence) { return coppice::presets::openswarm(cadence...); }, coppice::utf16(300'000));
-    }
-    return with([](auto... cadence) { return coppice::presets::standard(cadence...); }, coppice::Size{40'000});
+/// The preset's pipeline, its cadence replaced where the command line asks for another: its size to begin at stays.
+inline coppice::AnyPipeline chosen_pipeline(const Options& options) {
+    nlohmann::json document{{"preset", options.preset}};
+    if (options.cadence.is_null()) { return coppice::pipeline_from_json(document); }
+    document["cadence"] = options.cadence;
+    const std::string name = options.cadence["name"];
+    const bool begins = name != "watermark" && name != "regrowth" && name != "pressure";
+    if (begins && options.preset == "standard") { document["cadence"]["engage"] = 40'000; }
+    if (begins && options.preset == "openswarm") { document["cadence"]["engage"] = {{"utf16", 300'000}}; }
+    return coppice::pipeline_from_json(document);
 }
 
 }  // namespace coppice_cli

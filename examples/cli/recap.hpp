@@ -65,7 +65,7 @@ inline RecapOutcome recap(const Options& options, std::string_view file) {
     if (coppice::json_shape(file).depth > 1000) { return {.notes = {"no recap: the session is nested too deeply for a DOM"}}; }
     const auto document = nlohmann::ordered_json::parse(detail::readable(file), nullptr, false);
     if (document.is_discarded()) { return {.notes = {"no recap: not JSON that a DOM can hold"}}; }
-    const bool openswarm = options.preset == Options::Preset::openswarm;
+    const bool openswarm = options.preset == "openswarm";
     coppice::Session session(document, openswarm ? coppice::none : coppice::Session::default_longest_string);
     if (!session.why().empty()) { return {.notes = {"no recap: " + std::string(session.why())}}; }
     if (options.branch) { session.active_branch = *options.branch; }

@@ -4,7 +4,6 @@
 #include "fidelity.hpp"
 #include "options.hpp"
 #include "outcome.hpp"
-#include "presets.hpp"
 
 #include <coppice/coppice.hpp>
 #include <coppice/json_shape.hpp>
@@ -44,32 +43,27 @@ public:
         if (shape.members > 20'000) { return unchanged(body, "an object too large for a DOM that keeps its order"); }
         auto document = nlohmann::ordered_json::parse(body, nullptr, false);
         if (document.is_discarded()) { return unchanged(body, "not valid JSON"); }
-        return with_pipeline(options, [&](const auto& pipeline) {
-            Outcome outcome(body);
-            outcome.report = coppice::plan(document, pipeline, inputs_of(options));
-            if (!outcome.report.engaged) { return outcome; }
-            const std::string_view before = detail::margin_before(body);
-            const std::string_view after = detail::margin_after(body);
-            const Fidelity fidelity = compare(body.substr(before.size()), document.dump());
-            if (fidelity == Fidelity::lossy) {
-                return unchanged(body,
-                                 "writing the body again would lose a duplicate key or digits of a number");
-            }
-            outcome.report = coppice::prune(document, pipeline, inputs_of(options));
-            if (fidelity == Fidelity::respelled) {
-                outcome.report.warnings.push_back(
-                    "some numbers or strings have another spelling of the same value");
-            }
-            written_.clear();
-            written_.append(before).append(document.dump()).append(after);
-            if (written_.size() >= body.size()) {
-                return unchanged(body,
-                                 "writing the numbers of the body again would take more than the edits save");
-            }
-            outcome.pieces = {written_};
-            outcome.bytes_out = written_.size();
-            return outcome;
-        });
+        Outcome outcome(body);
+        outcome.report = coppice::plan(document, *options.pipeline, inputs_of(options));
+        if (!outcome.report.engaged) { return outcome; }
+        const std::string_view before = detail::margin_before(body);
+        const std::string_view after = detail::margin_after(body);
+        const Fidelity fidelity = compare(body.substr(before.size()), document.dump());
+        if (fidelity == Fidelity::lossy) {
+            return unchanged(body, "writing the body again would lose a duplicate key or digits of a number");
+        }
+        outcome.report = coppice::prune(document, *options.pipeline, inputs_of(options));
+        if (fidelity == Fidelity::respelled) {
+            outcome.report.warnings.push_back("some numbers or strings have another spelling of the same value");
+        }
+        written_.clear();
+        written_.append(before).append(document.dump()).append(after);
+        if (written_.size() >= body.size()) {
+            return unchanged(body, "writing the numbers of the body again would take more than the edits save");
+        }
+        outcome.pieces = {written_};
+        outcome.bytes_out = written_.size();
+        return outcome;
     }
 
 private:

@@ -3,7 +3,6 @@
 
 #include "options.hpp"
 #include "outcome.hpp"
-#include "presets.hpp"
 
 #include <coppice/coppice.hpp>
 #include <coppice/logs.hpp>
@@ -21,8 +20,9 @@ inline std::optional<Outcome> explain_log(const Options& options, std::string_vi
     Outcome outcome(text);
     const coppice::Dialect dialect =
         options.dialect == coppice::Dialect::detect ? log->dialect : options.dialect;
-    outcome.report = with_pipeline(
-        options, [&](const auto& pipeline) { return coppice::plan(log->body, pipeline, {options.notes, dialect}); });
+    coppice::Inputs inputs = inputs_of(options);
+    inputs.dialect = dialect;
+    outcome.report = coppice::plan(log->body, *options.pipeline, inputs);
     outcome.bytes_in = coppice::measure_document(log->body).bytes;
     outcome.bytes_out = outcome.bytes_in - outcome.report.saved_bytes;
     outcome.lines = log->lines;

@@ -3,7 +3,6 @@
 
 #include "options.hpp"
 #include "outcome.hpp"
-#include "presets.hpp"
 
 #include <coppice/wire.hpp>
 
@@ -16,20 +15,18 @@ namespace coppice_cli {
 class ViaWire {
 public:
     Outcome run(const Options& options, std::string_view body) {
-        return with_pipeline(options, [&](const auto& pipeline) {
-            Outcome outcome(body);
-            if (options.command == Options::Command::explain) {
-                outcome.report = coppice::plan(body, pipeline, inputs_of(options));
-                outcome.bytes_out -= outcome.report.saved_bytes;
-                return outcome;
-            }
-            const auto pieces = coppice::prune_pieces(body, pipeline, workspace_, inputs_of(options));
-            outcome.pieces.assign(pieces.begin(), pieces.end());
-            outcome.report = std::move(workspace_.report);
-            outcome.bytes_out = 0;
-            for (const std::string_view piece : pieces) { outcome.bytes_out += piece.size(); }
+        Outcome outcome(body);
+        if (options.command == Options::Command::explain) {
+            outcome.report = coppice::plan(body, *options.pipeline, inputs_of(options));
+            outcome.bytes_out -= outcome.report.saved_bytes;
             return outcome;
-        });
+        }
+        const auto pieces = coppice::prune_pieces(body, *options.pipeline, workspace_, inputs_of(options));
+        outcome.pieces.assign(pieces.begin(), pieces.end());
+        outcome.report = std::move(workspace_.report);
+        outcome.bytes_out = 0;
+        for (const std::string_view piece : pieces) { outcome.bytes_out += piece.size(); }
+        return outcome;
     }
 
 private:

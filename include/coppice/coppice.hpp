@@ -7,6 +7,8 @@
 #include <coppice/call_view.hpp>
 #include <coppice/cadences/every_request.hpp>
 #include <coppice/cadences/min_reclaim.hpp>
+#include <coppice/cadences/pressure.hpp>
+#include <coppice/cadences/regrowth.hpp>
 #include <coppice/cadences/ski_rental.hpp>
 #include <coppice/cadences/stepped.hpp>
 #include <coppice/cadences/watermark.hpp>

@@ -33,9 +33,15 @@ void for_each_policy(Visit visit) {
 
 template <class Visit>
 void for_each_preset(Visit visit) {
+    visit("hermes", coppice::presets::hermes());
     visit("openswarm", coppice::presets::openswarm());
     visit("standard", coppice::presets::standard());
     // the same at every request, without a size to reach first
+    visit("hermes/every", coppice::presets::hermes(coppice::EveryRequest<>{}));
+    visit("hermes/regrowth", coppice::presets::hermes(coppice::Regrowth<6'000, 500>{}));
+    // whose own window no session of a test fills
+    visit("triage/every", coppice::presets::triage(coppice::EveryRequest<>{}));
+    visit("triage/pressure", coppice::presets::triage(coppice::Pressure<20'000, 50, 70, 500>{}));
     visit("openswarm/every", coppice::presets::openswarm(coppice::EveryRequest<>{}));
     visit("standard/every", coppice::presets::standard(coppice::EveryRequest<>{}));
     visit("standard/stepped", coppice::presets::standard(coppice::Stepped<7>{}));
@@ -61,12 +67,14 @@ template <class Visit>
 void for_each_cadence(Visit visit) {
     visit(coppice::EveryRequest<>{});
     visit(coppice::MinReclaim<4'000>{});
+    visit(coppice::Pressure<60'000, 40, 60, 1'000>{});
+    visit(coppice::Regrowth<12'000, 1'500, 5'000>{});
     visit(coppice::SkiRental<>{});
     visit(coppice::Stepped<>{});
     visit(coppice::Watermark<30'000>{});
 }
 
-inline constexpr std::array<std::string_view, 2> preset_names = {"openswarm", "standard"};
+inline constexpr std::array<std::string_view, 4> preset_names = {"hermes", "openswarm", "standard", "triage"};
 inline constexpr std::array<std::string_view, 5> dialect_names = {"anthropic", "bedrock", "gemini", "openai_chat",
                                                                   "openai_responses"};
 

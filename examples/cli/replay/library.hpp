@@ -56,6 +56,7 @@ inline std::vector<NamedPolicy> library_policies() {
                                 coppice::KeepRecent<5, utf16(2000), coppice::share_window, true>{}, inputs,
                                 coppice::OpenSwarmWording{}})},
         {"openswarm", "the preset of that name: OpenSwarm's wire pruner", made(coppice::presets::openswarm())},
+        {"hermes", "the preset of that name: hermes-agent's proactive prune", made(coppice::presets::hermes())},
         {"standard", "the preset of that name", made(coppice::presets::standard())},
     };
 }

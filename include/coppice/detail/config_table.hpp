@@ -3,6 +3,8 @@
 
 #include <coppice/cadences/every_request.hpp>
 #include <coppice/cadences/min_reclaim.hpp>
+#include <coppice/cadences/pressure.hpp>
+#include <coppice/cadences/regrowth.hpp>
 #include <coppice/cadences/ski_rental.hpp>
 #include <coppice/cadences/stepped.hpp>
 #include <coppice/cadences/watermark.hpp>
@@ -136,6 +138,17 @@ inline constexpr std::tuple config_cadences{
         field("tokens", part.tokens);
         field("engage", part.engage);
     }),
+    config_part<Pressure<>>([](auto& part, auto field) {
+        field("window", part.window);
+        field("soft", part.soft);
+        field("hard", part.hard);
+        field("min_savings", part.min_savings);
+    }),
+    config_part<Regrowth<>>([](auto& part, auto field) {
+        field("trigger", part.trigger);
+        field("min_reclaim", part.min_reclaim);
+        field("again", part.again);
+    }),
     config_part<SkiRental<>>([](auto& part, auto field) {
         field("prices", part.prices);
         field("engage", part.engage);
@@ -169,8 +182,10 @@ template <class Make>
 ConfigPreset(std::string_view, Make) -> ConfigPreset<Make>;
 
 inline constexpr std::tuple config_presets{
+    ConfigPreset{std::string_view("hermes"), [] { return presets::hermes(); }},
     ConfigPreset{std::string_view("openswarm"), [] { return presets::openswarm(); }},
     ConfigPreset{std::string_view("standard"), [] { return presets::standard(); }},
+    ConfigPreset{std::string_view("triage"), [] { return presets::triage(); }},
 };
 
 }  // namespace coppice::detail

@@ -41,7 +41,7 @@ struct FailedCall {
         for (std::size_t i = 0; i < entries.size() && entries[i].message < fresh; ++i) {
             const Entry& call = entries[i];
             const bool answered = call.kind == Kind::call && call.peer != none && call.peer < entries.size();
-            if (!answered || !entries[call.peer].error) { continue; }
+            if (!answered || !entries[call.peer].error || entries[call.peer].message >= fresh) { continue; }
             const auto fields = transcript.fields_of(call);
             for (std::size_t field = 0; field < fields.size(); ++field) {
                 const MeasuredText& text = fields[field].text;

@@ -48,7 +48,7 @@ inline void clear_repeated_calls(const Transcript& transcript, Plan& plan, const
             if (!result.stub && (fate == Fate::keep || fate == Fate::spill)) { found = i; }
             continue;
         }
-        if (call.message >= options.fresh || !transcript.at_least(result, options.min)) { continue; }
+        if (result.message >= options.fresh || !transcript.at_least(result, options.min)) { continue; }
         if (spelled(call, scratch.left) != spelled(entries[found], scratch.right)) { continue; }
         plan.clear(call.peer, options.name);
     }

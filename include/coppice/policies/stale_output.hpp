@@ -16,7 +16,7 @@ namespace coppice {
 /// changes        older results of at least `min` into a stub each
 /// does nothing   to smaller results, and to what no guard lets go
 ///
-/// Age counts where the call stands, as what it answered to is what is over.
+/// Age counts where the result stands: what came late is new, however old its call.
 template <std::size_t KeepTurns = 8, std::size_t KeepSteps = 20, Size Min = Size{400}, bool KeepErrors = true>
 struct StaleOutput {
     static constexpr std::string_view name = "stale_output";
@@ -34,8 +34,7 @@ struct StaleOutput {
         const auto entries = transcript.entries();
         for (std::size_t i = 0; i < entries.size(); ++i) {
             const Entry& entry = entries[i];
-            if (entry.kind != Kind::result || entry.peer == none) { continue; }
-            if (transcript.all()[entry.peer].message >= fresh) { continue; }
+            if (entry.kind != Kind::result || entry.peer == none || entry.message >= fresh) { continue; }
             if ((entry.error && keep_errors) || !transcript.at_least(entry, min)) { continue; }
             plan.clear(i, name);
         }
