@@ -128,11 +128,13 @@ TEST_CASE("audit: the text of one edit reads like this") {
     report.under_target = false;
     report.ceiling_why = "only what cannot be cleared is left";
     report.saturated = true;
+    report.suggested_compaction = coppice::CompactionRange{1, 7, 1, 900};
     report.unpaired_results = 2;
     report.repeated_keys = 3;
     CHECK(to_text(report) ==
           "1 edit, 3900 bytes saved\n\n"
-          "About 0 of 0 tokens are left, read as anthropic.\n\n"
+          "About 0 of 0 tokens are left, read as anthropic.\n"
+          "A summary could stand for messages 1 to 6: about 900 tokens, with 1 message of the user.\n\n"
           "reason       edits  bytes before  bytes after  saved\n"
           "keep_recent      1          4000          100   3900\n"
           "all              1          4000          100   3900\n\n"

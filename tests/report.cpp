@@ -247,7 +247,8 @@ TEST_CASE("report: as JSON it says what it says") {
 TEST_CASE("report: as JSON it says what it is worth") {
     Report report;
     Json written = coppice::to_json(report);
-    for (const std::string key : {"first_rewritten_message", "break_even_requests", "suggested_breakpoint"}) {
+    for (const std::string key : {"first_rewritten_message", "break_even_requests", "suggested_breakpoint",
+                                  "suggested_compaction"}) {
         CAPTURE(key);
         CHECK(written.at(key).is_null());
     }
@@ -261,6 +262,7 @@ TEST_CASE("report: as JSON it says what it is worth") {
     report.net_tokens = -12.5;
     report.break_even_requests = 7;
     report.suggested_breakpoint = coppice::BlockPlace{3, 1};
+    report.suggested_compaction = coppice::CompactionRange{1, 7, 2, 900};
     report.saturated = true;
     EditRecord edit;
     edit.identity = "/src/a.c";
@@ -275,6 +277,8 @@ TEST_CASE("report: as JSON it says what it is worth") {
     CHECK(written.at("net_tokens") == -12.5);
     CHECK(written.at("break_even_requests") == 7.0);
     CHECK(written.at("suggested_breakpoint") == Json{{"message", 3}, {"block", 1}});
+    CHECK(written.at("suggested_compaction") ==
+          Json{{"first_message", 1}, {"end_message", 7}, {"user_messages", 2}, {"tokens", 900}});
     CHECK(written.at("saturated") == true);
     CHECK(written.at("edits").at(0).at("identity") == "/src/a.c");
     CHECK(written.at("edits").at(0).at("out_of_sight") == true);

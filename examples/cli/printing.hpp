@@ -103,6 +103,19 @@ inline std::string table(const Options& options, const Outcome& outcome) {
     }
     fmt::format_to(end(), "{:<18}{:>6} edits {:>10} bytes saved, {} of {} left, read as {}\n", "all",
                    report.edits.size(), report.saved_bytes, outcome.bytes_out, outcome.bytes_in, report.dialect);
+    fmt::format_to(end(), "about {} of {} tokens left", report.tokens_after, report.tokens_before);
+    if (report.first_rewritten_message) {
+        fmt::format_to(end(), ", {} read anew from message {} on", report.tokens_rebilled,
+                       *report.first_rewritten_message);
+    }
+    out += '\n';
+    if (const auto& range = report.suggested_compaction) {
+        fmt::format_to(end(), "a summary could stand for messages {} to {}, about {} tokens with {} of the user's turns\n",
+                       range->first_message, range->end_message - 1, range->tokens, range->user_messages);
+    }
+    if (report.saturated) {
+        out += "saturated: what cannot be cleared exceeds the mark of the cadence or the limit of the host\n";
+    }
     if (report.under_target && !*report.under_target) {
         fmt::format_to(end(), "still above the ceiling: {}\n", report.ceiling_why);
     }

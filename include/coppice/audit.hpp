@@ -201,6 +201,17 @@ inline std::string audit(const Report& report, Page page) {
             append_number(out, report.tokens_rebilled);
             out += " tokens are read anew.\n";
         }
+        if (const auto& range = report.suggested_compaction) {
+            out += "A summary could stand for messages ";
+            append_number(out, range->first_message);
+            out += " to ";
+            append_number(out, range->end_message - 1);
+            out += ": about ";
+            append_number(out, range->tokens);
+            out += " tokens, with ";
+            append_number(out, range->user_messages);
+            out.append(range->user_messages == 1 ? " message" : " messages").append(" of the user.\n");
+        }
         out += '\n';
     }
     if (!report.edits.empty()) {

@@ -439,6 +439,13 @@ Json to_json(const Report& report) {
     out["net_tokens"] = report.net_tokens;
     out["break_even_requests"] = nullptr;
     if (report.break_even_requests) { out["break_even_requests"] = *report.break_even_requests; }
+    out["suggested_compaction"] = nullptr;
+    if (const auto& range = report.suggested_compaction) {
+        out["suggested_compaction"] = Json{{"first_message", range->first_message},
+                                           {"end_message", range->end_message},
+                                           {"user_messages", range->user_messages},
+                                           {"tokens", range->tokens}};
+    }
     out["suggested_breakpoint"] = nullptr;
     if (const auto& place = report.suggested_breakpoint) {
         out["suggested_breakpoint"] = Json{{"message", place->message}, {"block", place->block}};

@@ -37,6 +37,16 @@ struct BlockPlace {
     friend bool operator==(const BlockPlace&, const BlockPlace&) = default;
 };
 
+/// Messages that a host may replace by a summary: what was pruned, with both halves of every call that it holds.
+struct CompactionRange {
+    std::size_t first_message = 0;
+    std::size_t end_message = 0;    ///< the first one behind it
+    std::size_t user_messages = 0;  ///< with which a person began to speak; a summary should keep what they say
+    std::size_t tokens = 0;         ///< as they are sent now, estimated
+
+    friend bool operator==(const CompactionRange&, const CompactionRange&) = default;
+};
+
 /// Edits of one reason, added up.
 struct ReasonTotal {
     std::string_view reason;
@@ -82,6 +92,8 @@ struct Report {
     /// rewrite, and otherwise of the next one, as far as it can be told. Where the provider has breakpoints. A host that
     /// sets it tells the cadence: `CacheRules{.look_back = 0}`.
     std::optional<BlockPlace> suggested_breakpoint;
+    /// Of one request, where pruning has taken out 2,000 tokens or more. Nothing in it waits for an answer or is unread.
+    std::optional<CompactionRange> suggested_compaction;
     /// What cannot be cleared exceeds the mark of the cadence or the limit of the host; nothing is rewritten for it. In a
     /// tool loop of a model that binds its thinking, that is all.
     bool saturated = false;

@@ -457,3 +457,101 @@ TEST_CASE("worth: the sum over a session is what the bodies that were sent cost 
     check(render(coppice_examples::SessionDialect::openai_chat), half,
           Pipeline{SkiRental<half, Size{0}, any>{}, KeepRecent<3, Size{400}>{}, BulkyInputClear<2, Size{400}>{}});
 }
+
+// --- what a summary could stand for --------------------------------------------------------------------------------
+
+namespace {
+
+using coppice::CompactionRange;
+
+// A result that is worth clearing.
+Json long_text(std::size_t number) { return std::to_string(number) + std::string(12'000, 'x'); }
+
+std::optional<CompactionRange> compaction_of(const Json& document) {
+    const coppice::Pipeline pruner{coppice::KeepRecent<1>{}};
+    const Report report = coppice::plan(document, pruner);
+    Json after = document;
+    CHECK(coppice::prune(after, pruner).suggested_compaction == report.suggested_compaction);
+    if (report.suggested_compaction) { CHECK(report.suggested_compaction->tokens < report.tokens_after); }
+    return report.suggested_compaction;
+}
+
+Json pair_of(std::size_t number) {
+    const std::string id = "c" + std::to_string(number);
+    return list(call(id, "Read"), result(id, long_text(number)));
+}
+
+Json with_pairs(std::size_t count) {
+    Json messages = list(user("start"));
+    for (std::size_t i = 0; i < count; ++i) {
+        for (const Json& message : pair_of(i)) { messages.push_back(message); }
+    }
+    messages.push_back(assistant("done"));
+    return messages;
+}
+
+}  // namespace
+
+TEST_CASE("worth: a summary could stand for what was pruned, from the first call to the last result") {
+    const auto range = compaction_of(body(with_pairs(4)));
+    REQUIRE(range);
+    // the results at 2, 4 and 6
+    CHECK(range->first_message == 1);
+    CHECK(range->end_message == 7);
+    CHECK(range->user_messages == 0);
+    CHECK(range->tokens < 400);
+}
+
+TEST_CASE("worth: it counts what the user says in it, which it should keep") {
+    Json messages = with_pairs(2);
+    for (const Json& message : with_pairs(3)) { messages.push_back(message); }
+    for (std::size_t i = 7; i < messages.size(); ++i) {
+        for (Json& block : messages[i]["content"]) {
+            for (const char* id : {"id", "tool_use_id"}) {
+                if (block.is_object() && block.contains(id)) { block[id] = "again " + block[id].get<std::string>(); }
+            }
+        }
+    }
+    const auto range = compaction_of(body(messages));
+    REQUIRE(range);
+    CHECK(range->first_message == 1);
+    CHECK(range->end_message == 11);
+    CHECK(range->user_messages == 1);
+}
+
+TEST_CASE("worth: no call is cut off from its result, however they cross") {
+    const auto asks = [](const char* id) {
+        return Json{{"type", "function_call"}, {"call_id", id}, {"name", "Read"}, {"arguments", "{}"}};
+    };
+    const auto gives = [](const char* id, const Json& output) {
+        return Json{{"type", "function_call_output"}, {"call_id", id}, {"output", output}};
+    };
+    // each call is made before the one before it is answered, and the last is answered behind all that was cleared
+    const Json document{{"input", list(user("start"), asks("a"), asks("b"), gives("a", long_text(1)), asks("c"),
+                                       gives("b", long_text(2)), assistant("hm"), gives("c", "short"), assistant("so"),
+                                       asks("d"), gives("d", long_text(3)), assistant("done"))}};
+    const Report report = coppice::plan(document, coppice::Pipeline{coppice::KeepRecent<1>{}});
+    REQUIRE(report.edits.size() == 2);
+    REQUIRE(report.suggested_compaction);
+    CHECK(report.suggested_compaction->first_message == 1);
+    CHECK(report.suggested_compaction->end_message == 8);
+}
+
+TEST_CASE("worth: no summary for little, for many requests at once, or where a call waits") {
+    CHECK_FALSE(compaction_of(body(with_pairs(1))));
+    Json messages = list(user("start"), call("a", "Read"), result("a", Json(std::string(2'500, 'x'))));
+    for (const Json& message : pair_of(1)) { messages.push_back(message); }
+    messages.push_back(assistant("done"));
+    CHECK_FALSE(compaction_of(body(messages)));
+
+    const coppice::Pipeline pruner{coppice::KeepRecent<1>{}};
+    CHECK_FALSE(coppice::plan(Json{{"requests", list(Json{{"params", body(with_pairs(4))}}, Json{{"params", body(with_pairs(5))}})}},
+                              pruner)
+                    .suggested_compaction);
+
+    Json open = with_pairs(4);
+    open[3]["content"].push_back(call_block("open", "Read"));
+    const Report report = coppice::plan(body(open), pruner, coppice::Dialect::anthropic);
+    CHECK(report.edits.size() == 3);
+    CHECK_FALSE(report.suggested_compaction);
+}

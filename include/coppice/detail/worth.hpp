@@ -77,9 +77,54 @@ public:
         const double now = cost(served, sent > served ? sent - served : 0);
         report.net_tokens += (as_it_was - now) * timing_.tokens_an_eighth / 1000;
         report.saturated = report.saturated || timing_.saturated;
+        report.suggested_compaction.reset();
+        if (report.requests == 1 && tokens(saved) >= least_compaction) { report.suggested_compaction = compaction(); }
     }
 
+    /// For less than this, nobody should write a summary.
+    static constexpr std::size_t least_compaction = 2'000;
+
 private:
+    // What was edited, with all that belongs to it. Nothing where some of it still waits for an answer.
+    std::optional<CompactionRange> compaction() const {
+        const auto entries = transcript_.all();
+        std::size_t unread_from = transcript_.messages.size();
+        while (unread_from > 0 && transcript_.messages[unread_from - 1].role != Role::assistant) { --unread_from; }
+        std::size_t first = none;
+        std::size_t end = 0;
+        for (std::size_t i = 0; i < transcript_.first_entry_of(unread_from); ++i) {
+            if (plan_.fate(i) == Fate::keep) { continue; }
+            first = std::min(first, entries[i].message);
+            end = entries[i].message + 1;
+        }
+        if (first == none) { return {}; }
+        // each message is looked at once: those from `seen_first` to `seen_end` have been
+        std::size_t seen_first = first;
+        std::size_t seen_end = first;
+        while (first < seen_first || seen_end < end) {
+            const std::size_t message = first < seen_first ? --seen_first : seen_end++;
+            for (std::size_t i = transcript_.first_entry_of(message); i < transcript_.first_entry_of(message + 1); ++i) {
+                const Entry& entry = entries[i];
+                if (entry.kind != Kind::call && entry.kind != Kind::result) { continue; }
+                if (entry.peer == none) {
+                    if (entry.kind == Kind::call) { return {}; }
+                    continue;
+                }
+                first = std::min(first, entries[entry.peer].message);
+                end = std::max(end, entries[entry.peer].message + 1);
+            }
+            if (end > unread_from) { return {}; }
+        }
+        CompactionRange range{.first_message = first, .end_message = end};
+        std::size_t size = transcript_.eighths_until(end) - transcript_.eighths_until(first);
+        for (std::size_t i = transcript_.first_entry_of(first); i < transcript_.first_entry_of(end); ++i) {
+            size -= std::min(size, plan_.saved_eighths(i));
+        }
+        range.tokens = tokens(size);
+        for (std::size_t i = first; i < end; ++i) { range.user_messages += transcript_.starts_user_turn(i); }
+        return range;
+    }
+
     std::size_t tokens(std::size_t eighths) const {
         return static_cast<std::size_t>(static_cast<double>(eighths) * timing_.tokens_an_eighth);
     }
