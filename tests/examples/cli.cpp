@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -398,12 +400,24 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
         "prune --cadence watermark:100:100" + in,
         "prune --cadence watermark:100:200" + in,
         "prune --cadence watermark:100:50:25" + in,
+        "prune --cadence regrowth" + in,
+        "prune --cadence regrowth:0" + in,
+        "prune --cadence pressure" + in,
+        "prune --cadence pressure:0" + in,
+        "prune --cadence pressure:18446744073709551615" + in,
         "prune --cadence ski-rental:" + in,
         "prune --cadence ski-rental:gold" + in,
         "prune --cadence sometimes" + in,
         "prune --ledger",
         "prune --ledger=" + in,
         "prune --ledger - <'" + folder.at("in.json") + "'",
+        "prune --hints",
+        "prune --hints=" + in,
+        "prune --hints - <'" + folder.at("in.json") + "'",
+        "prune --hints - --ledger -" + in,
+        "recap --hints /nonexistent/hints.json" + in,
+        "recap --preset hermes" + in,
+        "recap --preset triage" + in,
         "prune --config",
         "prune --config=" + in,
         "prune --config - <'" + folder.at("in.json") + "'",
@@ -445,6 +459,7 @@ TEST_CASE("program: wrong usage is exit code 2 and a message, a file that cannot
         CHECK(run_coppice(folder, prune + "--report /nonexistent/report.json" + in).exit_code == 1);
         CHECK(run_coppice(folder, prune + "--ledger /nonexistent/ledger.json" + in).exit_code == 1);
         CHECK(run_coppice(folder, prune + "--config /nonexistent/config.json" + in).exit_code == 1);
+        CHECK(run_coppice(folder, prune + "--hints /nonexistent/hints.json" + in).exit_code == 1);
     }
     CHECK(run_coppice(folder, "--help").exit_code == 0);
     CHECK(run_coppice(folder, "--version").out == "coppice " COPPICE_VERSION "\n");
@@ -520,7 +535,16 @@ TEST_CASE("program: a cadence on the command line replaces the preset's own") {
         CHECK(horizon("--cadence min-reclaim:100000000") == 0);
         CHECK(horizon("--cadence watermark:50000:20000") > 0);
         CHECK(horizon("--cadence watermark:100000000:1") == 0);
-        // the standard preset's own, by its name
+        CHECK(horizon("--cadence regrowth:20000") > 0);
+        CHECK(horizon("--cadence regrowth:100000000") == 0);
+        CHECK(horizon("--cadence pressure:100000") > 0);
+        CHECK(horizon("--cadence pressure:100000000") == 0);
+        // the presets' own, by their names
+        CHECK(horizon("--preset hermes") == horizon("--preset hermes --cadence regrowth:48000"));
+        CHECK(horizon("--preset hermes") > 0);
+        CHECK(horizon("--preset triage") == horizon("--preset triage --cadence pressure:1000000"));
+        CHECK(horizon("--preset triage") == 0);
+        CHECK(horizon("--preset triage --cadence pressure:200000") > 0);
         CHECK(horizon("--cadence ski-rental") == horizon(""));
         CHECK(horizon("--cadence ski-rental:anthropic") == horizon(""));
         CHECK(horizon("--cadence ski-rental:no-cache") > horizon(""));
@@ -629,6 +653,56 @@ TEST_CASE("program: a configuration says the whole pipeline, and a wrong one is 
             CHECK(run.err.find("--config") != std::string::npos);
             CHECK(run.err.find(each.second) != std::string::npos);
         }
+    }
+}
+
+TEST_CASE("program: hints keep a call as it is, and wrong ones are exit code 2 and name the place") {
+    const Folder folder;
+    folder.write("in.json", session(300));
+    const std::string in = " '" + folder.at("in.json") + "'";
+    const std::string hints = " --hints '" + folder.at("hints.json") + "'";
+    for (const std::string& route : routes()) {
+        CAPTURE(route);
+        const std::string prune = "prune --via " + route + " --report '" + folder.at("report.json") + "'";
+        const auto edited = [&](const std::string& words) {
+            CHECK(run_coppice(folder, prune + words + in).exit_code == 0);
+            std::set<std::string> ids;
+            const Json report = Json::parse(folder.read("report.json"));
+            for (const Json& edit : report["edits"]) { ids.insert(edit["id"].get<std::string>()); }
+            ids.erase("");
+            return ids;
+        };
+        const std::set<std::string> before = edited("");
+        REQUIRE(before.size() > 10);
+        folder.write("hints.json", Json{{"pin", {*before.begin(), *std::next(before.begin())}}}.dump());
+        const std::set<std::string> after = edited(hints);
+        CHECK(after.count(*before.begin()) == 0);
+        CHECK(after.count(*std::next(before.begin())) == 0);
+        CHECK(after.size() > 10);
+
+        const std::string clearing = " --config '" + folder.at("config.json") + "'";
+        folder.write("config.json", R"({"policies": ["clear_hinted"]})");
+        CHECK(edited(clearing).empty());
+        folder.write("hints.json", Json{{"useless", {{{"id", *before.begin()}, {"messages", 3}}}}, {"regenerable", Json::array()}}.dump());
+        CHECK(edited(clearing + hints) == std::set<std::string>{*before.begin()});
+    }
+    const std::pair<const char*, const char*> wrong[] = {
+        {"", "is not valid JSON"},
+        {"[]", "the hints are no object"},
+        {R"({"pinned": []})", "/pinned is unknown"},
+        {R"({"pin": "a"})", "/pin is no list"},
+        {R"({"pin": ["a", 1]})", "/pin/1 is neither an id nor an object with one"},
+        {R"({"useless": [{"messages": 1}]})", "/useless/0 is neither an id nor an object with one"},
+        {R"({"useless": [{"id": "a", "messages": -1}]})", "/useless/0/messages is no whole number"},
+        {R"({"useless": [{"id": "a", "since": 1}]})", "/useless/0/since is unknown"},
+    };
+    for (const auto& each : wrong) {
+        folder.write("hints.json", each.first);
+        const Run run = run_coppice(folder, "explain" + hints + in);
+        CAPTURE(each.first);
+        CHECK(run.exit_code == 2);
+        CHECK(run.err.find("--hints") != std::string::npos);
+        CHECK(run.err.find(each.second) != std::string::npos);
     }
 }
 
@@ -806,6 +880,10 @@ TEST_CASE("program: explain prints a table and never the body") {
         CHECK(run.exit_code == 0);
         CHECK(run.out.find("keep_recent") != std::string::npos);
         CHECK(run.out.find(" left, read as anthropic\n") != std::string::npos);
+        CHECK(run.out.find(" tokens left") != std::string::npos);
+        CHECK(run.out.find("a summary could stand for messages ") != std::string::npos);
+        CHECK(run.out.find("saturated") == std::string::npos);
+        CHECK(run_coppice(folder, words + " --cadence watermark:60000:1").out.find("saturated: ") != std::string::npos);
         folder.write("in.json", "{}");
         CHECK(run_coppice(folder, words).out.find("nothing would change") != std::string::npos);
     }
