@@ -174,3 +174,19 @@ TEST_CASE("readme: the output shown is the output of the program") {
     std::filesystem::remove(out);
 }
 #endif
+
+TEST_CASE("readme: each test that it names is there") {
+    const std::string text = read(project / "README.md");
+    std::size_t named = 0;
+    const std::string open = "](tests/";
+    for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at + 1)) {
+        const std::size_t file = at + open.size();
+        const std::size_t name = text.rfind('[', at) + 1;
+        const std::string test = text.substr(name, at - name);
+        CAPTURE(test);
+        CHECK(read(project / "tests" / text.substr(file, text.find(')', file) - file)).find('"' + test + '"') !=
+              std::string::npos);
+        ++named;
+    }
+    CHECK(named > 20);
+}
