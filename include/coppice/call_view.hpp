@@ -6,12 +6,17 @@
 #include <coppice/transcript.hpp>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace coppice {
@@ -24,24 +29,29 @@ public:
     void show(const Transcript& transcript, std::size_t result, std::string_view output) {
         transcript_ = &transcript;
         result_ = result;
+        part_ = none;
         output_ = output;
         read_ = false;
     }
+    /// From now on, of a result in pieces the text of one of them: which comes first depends on the order of keys.
+    void show_part(std::size_t part) { part_ = part; }
 
-    /// A text of the input, as far as anybody would show it; nothing of other values.
+    /// A text of the input, as far as anybody would show it; nothing of other values, or where an earlier pruning took it.
     std::string text(std::string_view name) const {
         const Value value = member(name);
-        return value.is_text() ? shown(value.text()) : std::string();
+        return value.is_text() ? value_of(value) : std::string();
     }
 
-    /// A number, true or false of the input as it is spelled, or a text; nothing of lists and objects.
-    std::string value(std::string_view name) const { return shown(member(name).text()); }
+    /// A number, true or false of the input, or a text; nothing of null, lists and objects. Of numbers, whole ones are
+    /// exact, and others as short as they can be.
+    std::string value(std::string_view name) const { return value_of(member(name)); }
 
     /// The texts of a list of the input, of objects in it the first of `members`. One where there is a text and no list.
     std::vector<std::string> list(std::string_view name, std::span<const std::string_view> members = {}) const {
         std::vector<std::string> found;
         const auto add = [&](const Value& item) {
-            if (item.is_text() && !item.text().empty()) { found.push_back(shown(item.text())); }
+            std::string said = item.is_text() ? value_of(item) : std::string();
+            if (!said.empty()) { found.push_back(std::move(said)); }
         };
         const Value value = member(name);
         add(value);
@@ -59,9 +69,8 @@ public:
 
     /// Lines of a text of the input; nothing where there is no such text, or where an earlier pruning took it.
     std::optional<std::size_t> lines(std::string_view name) const {
-        const std::size_t call = transcript_->all()[result_].peer;
         const Value value = member(name);
-        if (!value.is_text() || transcript_->all()[call].cleared) { return std::nullopt; }
+        if (!value.is_text() || was_cleared(value)) { return std::nullopt; }
         return line_count(value.text());
     }
 
@@ -70,17 +79,20 @@ public:
     template <class Visit>
     void for_each_value(Visit visit) const {
         input().members([&](std::string_view key, const Value& value) {
-            if (!value.text().empty() && value.text() != "null") { visit(key, value.text()); }
+            if (const std::string said = value_of(value); !said.empty()) { visit(key, std::string_view(said)); }
         });
     }
 
-    /// The text of the result.
+    /// The text of the result, or of the part of it that is shown.
     std::string output() const {
         if (!output_.empty()) { return std::string(output_); }
         std::string joined;
         std::string scratch;
-        for (const Part& part : transcript_->parts_of(transcript_->all()[result_])) {
-            if (part.kind == Part::Kind::text) { joined += decoded(part.text.text(), scratch); }
+        const Entry& result = transcript_->all()[result_];
+        for (std::size_t i = result.first_part; i < result.first_part + result.part_count; ++i) {
+            const Part& part = transcript_->parts[i];
+            const bool asked = part_ == none || part_ == i;
+            if (asked && part.kind == Part::Kind::text) { joined += decoded(part.text.text(), scratch); }
         }
         return joined;
     }
@@ -113,6 +125,38 @@ private:
         return std::string(first_chars(text, most));
     }
 
+    std::string value_of(const Value& value) const {
+        if (value.is_null() || was_cleared(value)) { return {}; }
+        return value.is_number() ? number(value.text()) : shown(value.text());
+    }
+
+    // The document may hold it in another spelling than the bytes did.
+    static std::string number(std::string_view spelled) {
+        const char* const end = spelled.data() + spelled.size();
+        const auto fits = [&](auto whole) {
+            const auto read = std::from_chars(spelled.data(), end, whole);
+            return read.ec == std::errc() && read.ptr == end;
+        };
+        if (fits(std::uint64_t{}) || fits(std::int64_t{})) { return std::string(spelled); }
+        double value = 0;
+        const auto read = std::from_chars(spelled.data(), end, value);
+        const bool small = read.ec == std::errc::result_out_of_range && spelled.find("e-") != std::string_view::npos;
+        if (read.ec == std::errc::result_out_of_range && !small) { return shown(spelled); }
+        // what is nothing but zeros has no digit left
+        if (value == 0) { return "0"; }
+        std::array<char, 32> text{};
+        return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+    }
+
+    bool was_cleared(const Value& value) const {
+        const std::size_t peer = transcript_->all()[result_].peer;
+        if (peer == none || !transcript_->all()[peer].cleared || !value.is_text()) { return false; }
+        for (const Field& field : transcript_->fields_of(transcript_->all()[peer])) {
+            if (field.cleared && same_text(field.text.text(), value.text())) { return true; }
+        }
+        return false;
+    }
+
     static Value member_of(const Value& object, std::string_view name) {
         Value found;
         object.members([&](std::string_view key, const Value& value) {
@@ -143,6 +187,7 @@ private:
 
     const Transcript* transcript_ = nullptr;
     std::size_t result_ = none;
+    std::size_t part_ = none;
     std::string_view output_;
     mutable bool read_ = false;
     mutable std::string input_;  // canonical

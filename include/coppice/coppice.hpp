@@ -4,7 +4,6 @@
 #include <coppice/any_pipeline.hpp>
 #include <coppice/audit.hpp>
 #include <coppice/cadence.hpp>
-#include <coppice/call_view.hpp>
 #include <coppice/cadences/every_request.hpp>
 #include <coppice/cadences/min_reclaim.hpp>
 #include <coppice/cadences/pressure.hpp>
@@ -12,6 +11,7 @@
 #include <coppice/cadences/ski_rental.hpp>
 #include <coppice/cadences/stepped.hpp>
 #include <coppice/cadences/watermark.hpp>
+#include <coppice/call_view.hpp>
 #include <coppice/copied_markers.hpp>
 #include <coppice/dialect.hpp>
 #include <coppice/dialects.hpp>

@@ -152,15 +152,17 @@ template <class Knows>
 void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool previews, Knows knows,
                          std::string& scratch) {
     for (Entry& entry : transcript.all()) {
-        for (const Field& field : transcript.fields_of(entry)) {
+        for (std::size_t i = entry.first_field; i < entry.first_field + entry.field_count; ++i) {
+            Field& field = transcript.fields[i];
             const bool input = entry.kind == Kind::call;
             if (!input || !wording.may_be_stub(field.text)) { continue; }
             const Recognised found = wording.recognise(decoded(field.text.text(), scratch));
             if (found.kind != Recognised::Kind::stub) { continue; }
-            entry.cleared = true;
+            entry.cleared = field.cleared = true;
             // what names no call any more shall not name its result
             if (!names_call(entry, field)) { continue; }
             entry.identity = {};
+            entry.unnamed = true;
             if (entry.peer != none) { transcript.all()[entry.peer].identity = {}; }
         }
         if (entry.kind != Kind::result) { continue; }

@@ -638,9 +638,17 @@ private:
         decision.after = writes_blocks(result) ? transcript_->text_block(size, mark_of(result)) + ascii(2)
                                                : size.serialised();
         // mostly plain without reading the text that goes
-        const bool shrinks = decision.after.bytes < transcript_->least_bytes(result) ||
-                             decision.after.bytes < transcript_->serialised(result).bytes;
+        const std::size_t most = decision.after.bytes + (is_stub(decision.fate) ? unsaid(result) : 0);
+        const bool shrinks = most < transcript_->least_bytes(result) || most < transcript_->serialised(result).bytes;
         return shrinks && allowed(entry, decision.fate, text, assume_read);
+    }
+
+    // What named the call in a stub of its result, or told of it, may have gone with its input. A result that stayed
+    // because a stub with that was no shorter stays without it, too.
+    std::size_t unsaid(const Entry& result) const {
+        if (result.peer == none) { return 0; }
+        const Entry& call = transcript_->all()[result.peer];
+        return wording_.unsaid(call.cleared, call.unnamed);
     }
 
     // a wording gets a string of its own: whatever it does to it, the other texts stay
@@ -711,10 +719,11 @@ private:
                 }
                 const auto word = [&] {
                     piece.text_at = texts_.size();
+                    call_.show_part(i);
                     append([&](std::string& out) { wording_.result(out, facts); });
                     piece.text_size = texts_.size() - piece.text_at;
                     piece.after = measure(text_of(piece)).serialised();
-                    const bool fits = piece.after.bytes < size.bytes &&
+                    const bool fits = piece.after.bytes + unsaid(result) < size.bytes &&
                                       allowed(entry, decision.fate, text_of(piece), assume_read);
                     if (!fits) { texts_.resize(piece.text_at); }
                     return fits;
@@ -748,8 +757,8 @@ private:
         decision.after = piece.after;
         proposed_.assign(1, {result.first_part, piece});
         const Part& part = transcript_->parts[result.first_part];
-        return piece.after.bytes < transcript_->serialised(part).bytes &&
-               allowed(entry, decision.fate, text, assume_read);
+        const std::size_t most = piece.after.bytes + (is_stub(decision.fate) ? unsaid(result) : 0);
+        return most < transcript_->serialised(part).bytes && allowed(entry, decision.fate, text, assume_read);
     }
 
     bool could_elide(std::size_t entry, bool assume_read) {
@@ -796,7 +805,8 @@ private:
         append([&](std::string& out) { wording_.image(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
         piece.after = in_pieces ? ascii(2) : transcript_->text_block(measure(text_of(piece)), part);
-        const bool shrinks = piece.after.bytes < transcript_->serialised(part).bytes;
+        const std::size_t unsaid_bytes = in_pieces ? 0 : unsaid(transcript_->all()[entry]);
+        const bool shrinks = piece.after.bytes + unsaid_bytes < transcript_->serialised(part).bytes;
         const bool taken = shrinks && allowed(entry, Fate::elide, text_of(piece), assume_read);
         if (!taken || in_pieces) {
             texts_.resize(piece.text_at);

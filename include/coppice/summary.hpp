@@ -79,8 +79,11 @@ inline void summarise_any(std::string& out, const ResultFacts& facts) {
 ///     [tool result cleared: 9001 characters; write_file /src/main.c, 120 lines written]
 ///
 /// All else is as in `PlainWording`, which reads these as its own.
-template <summariser... S>
+template <class... S>
 struct SummaryWording : PlainWording {
+    static_assert((summariser<S> && ...),
+                  "coppice::SummaryWording: a summariser is default-constructible and has `tools`, an array of names, and "
+                  "`void summarise(std::string&, std::string_view tool, const CallView&) const`");
     static constexpr std::string_view name = "summary";
     static constexpr std::size_t summary_limit = 240;
 

@@ -68,6 +68,7 @@ struct Field {
     bool in_list = false;
     bool packed = false;  ///< of input that is JSON in a string: `node` is the spelling inside, quotes included
     bool deep = false;
+    bool cleared = false;  ///< by an earlier pruning
 };
 
 /// How content is written, so that a replacement can keep the form it found.
@@ -93,6 +94,7 @@ struct Entry {
     bool stub = false;               ///< a result that is nothing but one of our own stubs
     bool capped = false;             ///< head and tail of a result whose middle an earlier pruning left out
     bool cleared = false;            ///< a call that lost fields of its input to an earlier pruning
+    bool unnamed = false;            ///< and among them the one that it was known by
     bool names_path = false;         ///< `identity` is the path of a file, not a command, a URL or a name
     std::size_t message = 0;
     std::size_t block = 0;

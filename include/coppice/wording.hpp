@@ -74,7 +74,9 @@ enum class Shape { as_it_was, always_blocks };
 /// how they begin. `longest` bounds every text but previews and capped results, in bytes; a longer one is not
 /// written. What `recognise` does not know again counts as content the next time: pruning twice would prune more. A
 /// wording may have `static constexpr char opening`, the first character of every text of its own but these two: texts
-/// that begin otherwise are not even shown to it.
+/// that begin otherwise are not even shown to it. Of one that says what the call did, `static constexpr std::size_t
+/// summary_limit` bounds that in bytes, and `identity_limit` what it shows of `identity` (else: all of `longest`). An
+/// earlier pruning may have taken both from the call; a result that was too short for a stub with them stays without.
 ///
 /// Exemplar
 ///
@@ -649,7 +651,9 @@ public:
     static AnyWording of(const W& model) {
         AnyWording any;
         any.model_ = &model;
-        any.longest = W::longest;
+        any.longest = any.identity_limit_ = W::longest;
+        if constexpr (requires { W::identity_limit; }) { any.identity_limit_ = W::identity_limit; }
+        if constexpr (requires { W::summary_limit; }) { any.summary_limit_ = W::summary_limit; }
         any.shape = model.shape;
         if constexpr (requires {
                           { W::opening } -> std::convertible_to<char>;
@@ -711,6 +715,14 @@ public:
     }
     Recognised recognise(std::string_view text) const { return recognise_(model_, text); }
 
+    /// How many bytes longer a stub may have been before the input of its call was cleared, and with it what named it.
+    std::size_t unsaid(bool cleared, bool unnamed) const {
+        // what is said stands behind a blank or a semicolon
+        constexpr std::size_t separator = 2;
+        const std::size_t most = std::max(cleared ? summary_limit_ : 0, unnamed ? identity_limit_ : 0);
+        return most > 0 ? most + separator : 0;
+    }
+
     /// False for most texts that are no stub, without reading them.
     bool may_be_stub(const MeasuredText& text) const {
         const std::string_view raw = text.text().raw();
@@ -720,6 +732,8 @@ public:
 
 private:
     char opening_ = '\0';
+    std::size_t identity_limit_ = 0;
+    std::size_t summary_limit_ = 0;
     const void* model_ = nullptr;
     void (*result_)(const void*, std::string&, const ResultFacts&) = nullptr;
     void (*field_)(const void*, std::string&, const FieldFacts&) = nullptr;

@@ -122,6 +122,8 @@ public:
 
     bool is_object() const { return kind_ == '{'; }
     bool is_text() const { return kind_ == '"'; }
+    bool is_null() const { return kind_ == 'n'; }
+    bool is_number() const { return kind_ == '-' || kind_ == 'e' || (kind_ >= '0' && kind_ <= '9'); }
     /// Of a string what it means, of a number or literal its spelling; nothing of arrays and objects.
     std::string_view text() const { return kind_ == '{' || kind_ == '[' ? std::string_view() : inside_; }
 

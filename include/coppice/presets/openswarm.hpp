@@ -22,6 +22,7 @@ namespace coppice {
 /// points. A stub in the place of a preview goes on to say where the full output is, which the original forgets.
 struct OpenSwarmWording {
     static constexpr std::string_view name = "openswarm";
+    static constexpr std::size_t identity_limit = 0;  ///< it does not name calls
     static constexpr std::size_t reference_limit = 512;
     static constexpr std::size_t longest = 200 + reference_limit;
     static constexpr std::size_t preview_head_chars = 2500;
