@@ -135,7 +135,7 @@ TEST_CASE("call_view: lists of texts, of objects by the first member that is a t
     CHECK(texts("") == "");
     CHECK(texts(list("", 1, nullptr, true, list("x"), "b")) == "b|");
     CHECK(texts(list(Ordered{{"href", "h"}, {"url", "u"}}, Ordered{{"href", "h"}}, Ordered{{"other", "x"}})) == "u|h|");
-    CHECK(texts(list(Ordered{{"url", ""}, {"href", "h"}}, Ordered{{"url", 7}, {"href", "i"}}, Ordered{{"url", "u"}})) ==
+    CHECK(texts(list(Ordered{{"url", " "}, {"href", "h"}}, " \n", Ordered{{"url", 7}, {"href", "i"}}, Ordered{{"url", "u"}})) ==
           "h|i|u|");
     CHECK(texts({{"url", "no list"}}) == "");
     CHECK(texts(Ordered()) == "");

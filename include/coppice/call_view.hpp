@@ -46,12 +46,13 @@ public:
     /// exact, and others as short as they can be.
     std::string value(std::string_view name) const { return value_of(member(name)); }
 
-    /// The texts of a list of the input, of objects in it the first of `members`. One where there is a text and no list.
+    /// The texts of a list of the input that are not blank, of objects in it the first of `members`. One where there is a
+    /// text and no list.
     std::vector<std::string> list(std::string_view name, std::span<const std::string_view> members = {}) const {
         std::vector<std::string> found;
         const auto add = [&](const Value& item) {
             std::string said = item.is_text() ? value_of(item) : std::string();
-            if (!said.empty()) { found.push_back(std::move(said)); }
+            if (!trimmed(said).empty()) { found.push_back(std::move(said)); }
         };
         const Value value = member(name);
         add(value);
@@ -59,7 +60,7 @@ public:
             add(item);
             for (const std::string_view wanted : members) {
                 const Value inner = member_of(item, wanted);
-                if (!inner.is_text() || inner.text().empty()) { continue; }
+                if (!inner.is_text() || trimmed(inner.text()).empty()) { continue; }
                 add(inner);
                 return;
             }

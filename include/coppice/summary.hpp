@@ -90,7 +90,7 @@ struct SummaryWording : PlainWording {
     void result(std::string& out, const ResultFacts& facts) const {
         PlainWording::result(out, facts, [&](std::string& safe) {
             std::string said;
-            const auto say = [&](const auto& each) {
+            [[maybe_unused]] const auto say = [&](const auto& each) {
                 if (!said.empty() || facts.call == nullptr) { return; }
                 for (const std::string_view tool : std::span<const std::string_view>(each.tools)) {
                     if (!detail::covers_tool(tool, facts.tool)) { continue; }
