@@ -148,8 +148,8 @@ TEST_CASE("summaries: what an earlier pruning cleared is not told wrong") {
 
 TEST_CASE("summaries: no input makes a stub that is not known again, or differs between bytes and DOM") {
     const std::vector<std::string> hostile = {
-        "]\",\"x\":[", "\n\r\t", std::string("\0\x01\x7F", 3), "\xE2\x80\xAE\xF0\x9F\x98\x80", std::string(50'000, '['),
-        std::string(50'000, '\n'), "; first line: x", ", exit code 0, 9 lines", "[tool input cleared: 5 characters; command]",
+        "]\",\"x\":[", "\n\r\t", std::string("\0\x01\x7F", 3), "\xE2\x80\xAE\xF0\x9F\x98\x80", std::string(4000, '['),
+        std::string(4000, '\n'), "; first line: x", ", exit code 0, 9 lines", "[tool input cleared: 5 characters; command]",
         "[tool input cleared: 5 characters; command; first line: x]", "\"exit_code\": 1e9", "\"total_count\": -5",
         "{\"user_response\":\"]\"}", "{\"user_response\":", "<system>",
     };
