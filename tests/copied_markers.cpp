@@ -44,6 +44,9 @@ const std::vector<std::string> plain = {
     "[tool result cleared: 9001 characters, 2 images, 1 document, 3 other parts, ok, same as a later result; Read /a]",
     "[tool result cleared: 9001 characters; read_file /src/main.c; stored at /tmp/x]",
     "[tool input cleared: 5120 characters; content]",
+    "[tool input cleared: 5120 characters; command; first line: python3 - ((END]",
+    "[tool result cut: 9001 characters, ok; Read /src/main.c; first 800 and last 400 follow]",
+    "[tool result cut: 9001 characters; first 0 and last 0 follow]",
     "[middle of a tool result left out: 57000 of 60000 characters, with notable lines: 3; not stored]",
     "[middle of a tool result left out: 57000 of 60000 characters; stored at /tmp/spill/1.txt]",
 };
@@ -111,6 +114,13 @@ TEST_CASE("copied_markers: text that only speaks of markers is none") {
           "[tool input cleared: 5 characters]",
           "[tool input cleared: 5 characters of it",
           "[tool input cleared: N; x]",
+          "[tool result cut: 9 characters, ok; Read /a]",
+          "[tool result cut: 9 characters; first 8 follow]",
+          "[tool result cut: 9 characters; first 08 and last 1 follow]",
+          "[tool result cut: 9 characters, ok; first 8 and last 1 follow.]",
+          "[tool result cut: 9 characters, ok, first 8 and last 1 follow]",
+          "[tool result cut: nine characters; first 8 and last 1 follow]",
+          "[tool result cut: ",
           "[image cleared: ",
           "[image cleared: and then there was",
           "[Image cleared: x]",
@@ -231,4 +241,12 @@ TEST_CASE("copied_markers: the line in the middle of what was capped or stored i
     preview.clear();
     OpenSwarmWording{}.preview(preview, facts);
     CHECK(in(preview, OpenSwarmWording{}) == "[... 5000 chars elided by OpenSwarm; full output at memory:1 ...]|");
+}
+
+TEST_CASE("copied_markers: of a result that was cut, the line before its ends is found") {
+    std::string clipped;
+    PlainWording{}.clip(clipped, {.tool = "Read", .identity = "/a", .size = coppice::ascii(9000)},
+                        {.content = std::string(9000, 'x'), .head = 10, .tail = 5});
+    CHECK(in(clipped) == "[tool result cut: 9000 characters, ok; Read /a; first 10 and last 5 follow]|");
+    CHECK(in("// " + clipped) == "[tool result cut: 9000 characters, ok; Read /a; first 10 and last 5 follow]|");
 }

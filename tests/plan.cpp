@@ -870,3 +870,107 @@ TEST_CASE("plan: two plans of a transcript differ first where they do not leave 
     CHECK(images.first_difference(plan_with([](Plan& plan) { plan.clear(3, "x"); })) == 3);
     CHECK(images.first_difference(plan_with([](Plan& plan) { plan.elide_images(3, "y"); })) == none);
 }
+
+TEST_CASE("plan: a clipped result keeps its ends behind a line, and is changed once") {
+    Planning<> planning(results({big, list(text(big), marked(text(big))), Json{{"a", big}}}));
+    CHECK(planning.plan.clip(1, 10, 5, "age"));
+    CHECK(planning.plan.fate(1) == Fate::clip);
+    CHECK(planning.plan.reason(1) == "age");
+    CHECK(planning.plan.clipped_head(1) == 10);
+    CHECK(planning.plan.clipped_tail(1) == 5);
+    CHECK(planning.text_of(1) == "[tool result cut: 5000 characters, ok; Read /f; first 10 and last 5 follow]\nxxxxxxxxxx\n"
+                                 "[4985 characters cut]\nxxxxx");
+    CHECK(planning.plan.clip(3, 0, 0, "age"));
+    CHECK(says(planning.text_of(3), "[10000 characters cut]"));
+    CHECK_FALSE(planning.plan.clip(5, 10, 5, "age"));
+    planning.check_sizes();
+    for (const std::size_t entry : {1U, 3U}) {
+        CHECK_FALSE(planning.plan.could_clear(entry));
+        CHECK_FALSE(planning.plan.clear(entry, "other"));
+        CHECK_FALSE(planning.plan.clip(entry, 1, 1, "other"));
+        CHECK_FALSE(planning.plan.spill(entry, "memory:1", "other"));
+        CHECK_FALSE(planning.plan.cap(entry, coppice::chars(4000), 10, 10, "other"));
+        CHECK_FALSE(planning.plan.collapse(entry, 5, "other"));
+    }
+    CHECK_FALSE(planning.plan.collapse(1, 3, "other"));
+    planning.check_sizes();
+}
+
+TEST_CASE("plan: a result is not clipped where that is no shorter, has no line, is refused or unread") {
+    const std::size_t line = std::string("[tool result cut: 150 characters, ok; Read /f; first 10 and last 5 follow]\n").size();
+    const std::size_t size = line + 10 + std::string("\n[135 characters cut]\n").size() + 5;
+    // line breaks are two bytes each
+    Planning<> planning(results({std::string(size + 3, 'x'), std::string(size + 4, 'x'), "", "short"}));
+    CHECK_FALSE(planning.plan.clip(1, 10, 5, "age"));
+    CHECK(planning.plan.clip(3, 10, 5, "age"));
+    CHECK_FALSE(planning.plan.clip(5, 0, 0, "age"));
+    CHECK_FALSE(planning.plan.clip(7, 10, 5, "age"));
+    CHECK_FALSE(planning.plan.clip(0, 10, 5, "age"));
+    planning.check_sizes();
+    Planning<Terse> terse(results({big}));
+    CHECK_FALSE(terse.plan.clip(1, 10, 5, "age"));
+    Planning<coppice::OpenSwarmWording> openswarm(results({big}));
+    CHECK_FALSE(openswarm.plan.clip(1, 10, 5, "age"));
+    Planning<> guarded(results({big}), Refusing{.entry = 1});
+    CHECK_FALSE(guarded.plan.clip(1, 10, 5, "age"));
+    Planning<> unread(list(call("t", "Read"), result("t", big)));
+    CHECK_FALSE(unread.plan.clip(1, 10, 5, "age"));
+    // nothing between the ends, and more than the wording knows again
+    Planning<> whole(results({big, std::string(90'000, 'x')}));
+    CHECK_FALSE(whole.plan.clip(1, 2500, 2500, "age"));
+    CHECK_FALSE(whole.plan.clip(3, 20'000, 20'000, "age"));
+    CHECK(whole.edits().empty());
+}
+
+TEST_CASE("plan: duplicates become ordinary stubs when their original is clipped") {
+    Planning<> planning(results({big, big, big}));
+    CHECK(planning.plan.collapse(1, 5, "dedup"));
+    CHECK(planning.plan.collapse(3, 5, "dedup"));
+    CHECK(planning.plan.clip(5, 10, 5, "size"));
+    for (const std::size_t entry : {1U, 3U}) {
+        CHECK_FALSE(says(planning.text_of(entry), "same as a later result"));
+        CHECK(planning.plan.reason(entry) == "size");
+        CHECK(planning.plan.original(entry) == none);
+    }
+    planning.check_sizes();
+    Planning<> late(results({big, big}));
+    CHECK(late.plan.clip(3, 10, 5, "size"));
+    CHECK_FALSE(late.plan.collapse(1, 3, "dedup"));
+}
+
+TEST_CASE("plan: a clip from before is a stub, and one that is measured before and after adds up") {
+    Planning<> planning(results({big, big}));
+    const Extent before = planning.plan.body();
+    CHECK(planning.plan.clip(1, 10, 5, "age"));
+    CHECK(planning.plan.body().bytes == before.bytes - planning.plan.saved(1).bytes);
+    planning.check_sizes();
+    Planning<> again(results({planning.text_of(1), big}));
+    CHECK(again.transcript.all()[1].stub);
+    CHECK_FALSE(again.plan.clear(1, "age"));
+    CHECK_FALSE(again.plan.clip(1, 1, 1, "age"));
+}
+
+TEST_CASE("plan: a call whose long command was cleared does not name its result any more") {
+    const std::string stub = "[tool input cleared: 5000 characters; command; first line: x]";
+    Planning<> planning(list(call("t", "Bash", Json{{"command", stub}, {"timeout", 7}}), result("t", big),
+                             call("u", "Write", Json{{"path", "/f"}, {"content", "[tool input cleared: 5000 characters; content]"}}),
+                             result("u", big), assistant("done")));
+    CHECK(planning.transcript.all()[0].cleared);
+    CHECK(planning.transcript.all()[0].unnamed);
+    CHECK(planning.transcript.all()[0].identity.empty());
+    CHECK(planning.transcript.all()[2].cleared);
+    CHECK_FALSE(planning.transcript.all()[2].unnamed);
+    CHECK(planning.plan.clear(1, "age"));
+    CHECK(planning.plan.clear(3, "age"));
+    CHECK(planning.text_of(1) == "[tool result cleared: 5000 characters, ok; Bash]");
+    CHECK(planning.text_of(3) == "[tool result cleared: 5000 characters, ok; Write /f]");
+    CHECK_FALSE(planning.plan.clear_field(0, 0, "age"));
+    planning.check_sizes();
+    // nor does it free a result that a stub with a command was no shorter than
+    const std::string bare = "[tool result cleared: 170 characters, ok; Bash]";
+    for (const std::size_t more : {1U, 122U, 123U}) {
+        Planning<> short_one(list(call("t", "Bash", Json{{"command", stub}}),
+                                  result("t", std::string(bare.size() + more, 'x')), assistant("done")));
+        CHECK(short_one.plan.clear(1, "age") == (more > 122));
+    }
+}

@@ -62,6 +62,12 @@ std::string preview_text(std::string_view content, std::string_view reference) {
     return out;
 }
 
+std::string clip_text(const ResultFacts& facts, std::string_view content, std::size_t head, std::size_t tail) {
+    std::string out;
+    PlainWording().clip(out, facts, {.content = content, .head = head, .tail = tail});
+    return out;
+}
+
 template <class Wording = PlainWording>
 Recognised::Kind kind_of(std::string_view text) {
     return Wording().recognise(text).kind;
@@ -248,6 +254,34 @@ TEST_CASE("plain wording: without tool and identity nothing stands in their plac
 TEST_CASE("plain wording: a cleared field says its size and name") {
     CHECK(field_text({.tool = "Write", .field = "content", .size = Extent{9000, 5120, 5120}}) ==
           "[tool input cleared: 5120 characters; content]");
+}
+
+TEST_CASE("plain wording: a cleared field that the call was known by says its first line") {
+    const FieldFacts facts{.tool = "Bash", .field = "command", .size = coppice::ascii(5120), .first_line = "python3 - <<END"};
+    CHECK(field_text(facts) == "[tool input cleared: 5120 characters; command; first line: python3 - ((END]");
+    for (const std::string& name : hostile_texts()) {
+        for (const std::string& line : hostile_texts()) {
+            for (const std::string& more : {std::string(), std::string("; first line: "), std::string(40, 'n') + "; first line: x"}) {
+                const std::string field = more + name;
+                const std::string stub = field_text({.field = field, .size = coppice::ascii(9000), .first_line = line});
+                CAPTURE(stub);
+                CHECK(is_stub(stub));
+                CHECK(has_one_spelling(stub));
+                CHECK(stub.size() <= PlainWording::longest);
+            }
+        }
+    }
+    const std::string stub = field_text(facts);
+    const std::string line = "python3 - ((END";
+    CHECK(is_stub(with(stub, line, std::string(100, 'l'))));
+    CHECK(is_content(with(stub, line, std::string(101, 'l'))));
+    CHECK(is_stub(with(stub, "command", std::string(64, 'f'))));
+    CHECK(is_content(with(stub, "command", std::string(65, 'f'))));
+    CHECK(is_content(with(stub, "; first line: ", "; second line: ") + std::string(60, 'x')));
+    CHECK(is_content(with(with(stub, "; first line: ", "; first lines: "), "command", std::string(50, 'f'))));
+    for (const std::string& wrong : {std::string("a\nb"), std::string("a\"b"), std::string("a\\b"), std::string("[a"), std::string("a]")}) {
+        CHECK(is_content(with(stub, line, wrong)));
+    }
 }
 
 TEST_CASE("plain wording: a cleared image says which call showed it") {
@@ -536,6 +570,83 @@ TEST_CASE("plain wording: what is capped is head and tail around one line and is
     std::string faces;
     for (int i = 0; i < 1000; ++i) { faces += "\xF0\x9F\x98\x80"; }
     CHECK(kind_of(capped(faces, 400, 500)) == Recognised::Kind::capped);
+}
+
+TEST_CASE("plain wording: a clipped result is a line that says so, head, count and tail, and is known again") {
+    const ResultFacts facts{.tool = "Read", .identity = "/src/main.c", .size = coppice::ascii(9001), .reference = "ignored"};
+    CHECK(clip_text(facts, "0123456789", 2, 3) ==
+          "[tool result cut: 9001 characters, ok; Read /src/main.c; first 2 and last 3 follow]\n01\n[5 characters cut]\n789");
+    CHECK(clip_text({.size = coppice::ascii(9), .outcome_known = false}, "012345678", 0, 0) ==
+          "[tool result cut: 9 characters; first 0 and last 0 follow]\n\n[9 characters cut]\n");
+    CHECK(clip_text({.tool = "Bash", .size = coppice::ascii(9), .error = true, .first_line = "E"}, "012345678", 1, 1) ==
+          "[tool result cut: 9 characters, failed; Bash; first 1 and last 1 follow]\n0\n[7 characters cut]\n8");
+    std::mt19937 random(21);
+    const std::vector<std::string> names = hostile_texts();
+    for (int round = 0; round < 2000; ++round) {
+        CAPTURE(round);
+        const std::string content = random_content(random, 300 + random() % 3000);
+        const std::size_t characters = coppice::measure_plain(content).chars;
+        const std::size_t head = random() % 150;
+        const std::size_t tail = random() % 150;
+        const std::string& name = names[random() % names.size()];
+        const std::string clipped =
+            clip_text({.tool = name, .identity = names[random() % names.size()], .size = coppice::ascii(characters),
+                       .error = random() % 2 == 0, .outcome_known = random() % 2 == 0},
+                      content, head, tail);
+        CHECK(is_stub(clipped));
+        CHECK(clipped.size() <= PlainWording::longest_clip);
+        CHECK(coppice::last_chars(clipped, tail) == coppice::last_chars(content, tail));
+        const std::string line = clipped.substr(0, clipped.find('\n'));
+        CHECK(has_one_spelling(line));
+        CHECK(PlainWording().marker(clipped) == line.size());
+        CHECK(is_content(line));
+        CHECK(is_content<OpenSwarmWording>(clipped));
+    }
+    const std::string widest = clip_text({.tool = std::string(500, 't'), .identity = std::string(500, 'i'),
+                                          .size = coppice::ascii(static_cast<std::size_t>(9e18)), .images = 9, .error = true},
+                                         repeated("\xF0\x9F\x98\x80", 9000), 4000, 96);
+    CHECK(is_stub(widest));
+    CHECK(widest.size() <= PlainWording::longest_clip);
+}
+
+TEST_CASE("plain wording: near misses of a clipped result are content") {
+    const std::string clipped =
+        clip_text({.tool = "Read", .identity = "/a", .size = coppice::ascii(900)}, std::string(900, 'x'), 30, 20);
+    REQUIRE(is_stub(clipped));
+    CHECK(is_content(clipped + "x"));
+    CHECK(is_content(clipped + "\xC3\xA9"));
+    CHECK(is_content(clipped.substr(0, clipped.size() - 1)));
+    CHECK(is_content(" " + clipped));
+    CHECK(is_content(clipped + clipped));
+    // as many characters, but one of another size
+    CHECK(is_stub(clipped.substr(0, clipped.size() - 1) + "\xC3\xA9"));
+    for (const auto& [what, instead] : std::vector<std::pair<std::string, std::string>>{
+             {"first 30", "first 29"}, {"first 30", "first 31"}, {"first 30", "first 030"}, {"last 20", "last 21"},
+             {"last 20", "last 19"}, {"last 20", "last -1"}, {"850 characters cut", "0 characters cut"},
+             {"850 characters cut", "0850 characters cut"}, {"850 characters cut", "850 characters"}, {"\n[850", "[850"},
+             {"follow]\n", "follow] \n"}, {"follow]\n", "follow]\r\n"}, {"follow]\n", "follow]"}, {" follow]", " follow.]"},
+             {"; first", ", first"}, {"900 characters, ok", "0900 characters, ok"}, {", ok", ", fine"}, {"Read", "Re[d"},
+             {"Read", "Re\"d"}, {"Read", "Re\nd"}, {"; Read", " Read"}, {"[tool result cut", "[Tool result cut"},
+             {"first 30", "first 99999999999999999999"}, {"/a", std::string(1200, 'a')}}) {
+        CAPTURE(instead.substr(0, 40));
+        CHECK(is_content(with(clipped, what, instead)));
+    }
+    // what it counts nobody can count again
+    CHECK(is_stub(with(clipped, "850 characters cut", "851 characters cut")));
+    CHECK(is_stub(with(clipped, "900 characters", "901 characters, 1 image, 2 documents")));
+    CHECK(is_stub(with(clipped, "; Read /a", "; x; first 1 and last 1 follow")));
+    for (std::size_t at = 0; at < clipped.size(); ++at) {
+        const std::string missing = clipped.substr(0, at) + clipped.substr(at + 1);
+        const bool counted = is_stub(missing);
+        // a character of a name or a number may go, none of head or tail and none of the frame
+        const bool of_name = at > std::string("[tool result cut: ").size() - 1 && at < clipped.find("; first");
+        const bool of_count = at > clipped.find("\n[") + 1 && at < clipped.find(" characters cut");
+        CHECK((!counted || of_name || of_count));
+    }
+    CHECK(is_content("[tool result cut: 9 characters; first 0 and last 0 follow]"));
+    CHECK(is_content(std::string("[tool result cut: 9 characters; first 0 and last 0 follow]\n")));
+    CHECK(is_content("[tool result cut: 9 characters; first 0 and last 17584 follow]\n\n[1 characters cut]\n" + std::string(17'584, 'x')));
+    CHECK(is_content("[tool result cut: " + std::string(90'000, '9')));
 }
 
 TEST_CASE("plain wording: what only looks capped is content") {
@@ -989,6 +1100,7 @@ TEST_CASE("any wording: a wording without previews writes none") {
     const Terse terse;
     std::string out = "as before";
     CHECK_FALSE(coppice::detail::AnyWording::of(terse).preview(out, {.content = "x"}));
+    CHECK_FALSE(coppice::detail::AnyWording::of(terse).clip(out, {}, {.content = "x"}));
     CHECK(out == "as before");
     static_assert(!coppice::previewing_wording<Terse>);
 }

@@ -463,10 +463,13 @@ private:
         detail::Scanner scan(inside);
         if (scan.try_literal(image_open)) { return scan.rest().size() <= tool_limit + 1 + identity_limit; }
         if (scan.try_literal(field_open)) {
-            scan.number().literal(" characters; ");
-            const std::string_view field = scan.rest().substr(0, scan.rest().find(field_line));
-            const std::size_t line = scan.rest().size() - field.size();
-            return scan.ok() && field.size() <= tool_limit && (line == 0 || line <= field_line.size() + line_limit);
+            const std::string_view field = scan.number().literal(" characters; ").rest();
+            if (!scan.ok() || field.size() <= tool_limit) { return scan.ok(); }
+            // the name may hold what stands behind it, too
+            for (std::size_t at = field.find(field_line); at <= tool_limit; at = field.find(field_line, at + 1)) {
+                if (field.size() - at <= field_line.size() + line_limit) { return true; }
+            }
+            return false;
         }
         scan.literal(result_open);
         skip_beginning(scan);

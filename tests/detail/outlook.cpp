@@ -34,7 +34,6 @@ using coppice::Size;
 using coppice::Transcript;
 using coppice::detail::Change;
 using coppice::detail::Outlook;
-using coppice::detail::RunningSums;
 using Json = nlohmann::ordered_json;
 using support::assistant;
 using support::assistant_blocks;
@@ -170,6 +169,7 @@ std::string fates(const Watched<>& watched) {
         out += std::to_string(change.entry);
         switch (change.fate) {
             case Fate::stub: out += 's'; break;
+            case Fate::clip: out += 'c'; break;
             case Fate::elide: out += 'i'; break;
             case Fate::drop: out += 'd'; break;
             case Fate::clear_fields: out += "." + std::to_string(change.field); break;
@@ -190,31 +190,6 @@ Json thousands(std::size_t results) {
 constexpr std::size_t one_result = 2 * (1002 - 8);
 
 }  // namespace
-
-TEST_CASE("running sums: are the sums of what was added") {
-    std::mt19937 random(7);
-    for (const std::size_t size : {0U, 1U, 2U, 3U, 8U, 31U, 100U}) {
-        CAPTURE(size);
-        RunningSums sums;
-        std::vector<std::size_t> naive(size, 0);
-        // starting again forgets
-        sums.start(size + 5);
-        if (size > 0) { sums.add(0, 99); }
-        sums.start(size);
-        for (std::size_t step = 0; step < 3 * size; ++step) {
-            const std::size_t at = random() % size;
-            const std::size_t value = random() % 1000;
-            sums.add(at, value);
-            naive[at] += value;
-        }
-        std::size_t sum = 0;
-        CHECK(sums.until(0) == 0);
-        for (std::size_t i = 0; i < size; ++i) {
-            sum += naive[i];
-            REQUIRE(sums.until(i + 1) == sum);
-        }
-    }
-}
 
 TEST_CASE("outlook: what a rewrite would remove is what the stubs are shorter") {
     Watched<> watched(thousands(5));
@@ -710,4 +685,38 @@ TEST_CASE("outlook: the policies of the standard preset come to the same") {
         follow(watched, random, true);
         CHECK(watched.outlook.changes().size() > 10);
     }
+}
+
+TEST_CASE("outlook: a clip is written down with its ends, repeated as it was, and not changed by a later rewrite") {
+    Watched<PlainWording> watched(thousands(6), policies(coppice::OversizedOutput<coppice::chars(500), 100, 50, 1, 2>{}));
+    watched.start();
+    watched.go_to(9, 7);
+    CHECK(watched.look() > 2 * 1200);
+    watched.rewrite();
+    REQUIRE(watched.outlook.changes().size() == 2);
+    for (const Change& change : watched.outlook.changes()) {
+        CHECK(change.fate == Fate::clip);
+        CHECK(change.head == 100);
+        CHECK(change.tail == 50);
+        CHECK(change.reason == "oversized_output");
+    }
+    Plan once;
+    watched.plan_anew(once, 9);
+    // the same policy with other numbers, and others: what was cut stays
+    watched.use(policies(coppice::OversizedOutput<coppice::chars(100), 10, 20, 1, 2>{}, coppice::KeepRecent<0, Size{100}>{}));
+    watched.go_to(13, 9);
+    watched.rewrite();
+    Plan repeated;
+    watched.repeat(repeated, 13);
+    std::size_t cut = 0;
+    for (std::size_t i = 0; i < watched.whole.all().size(); ++i) {
+        if (once.fate(i) != Fate::clip) { continue; }
+        ++cut;
+        CHECK(repeated.fate(i) == Fate::clip);
+        CHECK(repeated.text(i) == once.text(i));
+        CHECK(repeated.clipped_head(i) == 100);
+        CHECK(repeated.clipped_tail(i) == 50);
+    }
+    CHECK(cut == 2);
+    CHECK(watched.outlook.changes().size() == 6);
 }
