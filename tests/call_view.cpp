@@ -70,7 +70,8 @@ std::string joined(const std::vector<std::string>& all) {
 
 std::string all_values(const CallView& call) {
     std::string out;
-    call.for_each_value([&](std::string_view key, std::string_view value) { out.append(key).append("=").append(value) += '|'; });
+    call.for_each_value(
+        [&](std::string_view key, std::string_view value) { out.append(key).append("=").append(value) += '|'; });
     return out;
 }
 
@@ -79,11 +80,23 @@ std::string number(const std::optional<std::size_t>& lines) { return lines ? std
 }  // namespace
 
 TEST_CASE("call_view: texts, numbers and literals of the input by their names") {
-    const Ordered document = called({{"z", "text"}, {"n", 12345678901234567890ULL}, {"x", -1.5}, {"t", true}, {"f", false},
-                                     {"null", nullptr}, {"list", list(1, 2)}, {"object", {{"z", "inner"}}}, {"", "empty name"},
-                                     {"word", "null"}, {"blank", ""}});
-    const auto text = [&](std::string_view name) { return told(document, [=](const CallView& call) { return call.text(name); }); };
-    const auto value = [&](std::string_view name) { return told(document, [=](const CallView& call) { return call.value(name); }); };
+    const Ordered document = called({{"z", "text"},
+                                     {"n", 12345678901234567890ULL},
+                                     {"x", -1.5},
+                                     {"t", true},
+                                     {"f", false},
+                                     {"null", nullptr},
+                                     {"list", list(1, 2)},
+                                     {"object", {{"z", "inner"}}},
+                                     {"", "empty name"},
+                                     {"word", "null"},
+                                     {"blank", ""}});
+    const auto text = [&](std::string_view name) {
+        return told(document, [=](const CallView& call) { return call.text(name); });
+    };
+    const auto value = [&](std::string_view name) {
+        return told(document, [=](const CallView& call) { return call.value(name); });
+    };
     CHECK(text("z") == "text");
     CHECK(text("") == "empty name");
     CHECK(text("word") == "null");
@@ -128,15 +141,16 @@ TEST_CASE("call_view: a number is told alike however it is spelled, and by whome
 TEST_CASE("call_view: lists of texts, of objects by the first member that is a text, and a text for a list of one") {
     static constexpr std::array<std::string_view, 2> members = {"url", "href"};
     const auto texts = [](Ordered value) {
-        return told(called({{"urls", std::move(value)}}), [](const CallView& call) { return joined(call.list("urls", members)); });
+        return told(called({{"urls", std::move(value)}}),
+                    [](const CallView& call) { return joined(call.list("urls", members)); });
     };
     CHECK(texts(list("a", "b")) == "a|b|");
     CHECK(texts("one") == "one|");
     CHECK(texts("") == "");
     CHECK(texts(list("", 1, nullptr, true, list("x"), "b")) == "b|");
     CHECK(texts(list(Ordered{{"href", "h"}, {"url", "u"}}, Ordered{{"href", "h"}}, Ordered{{"other", "x"}})) == "u|h|");
-    CHECK(texts(list(Ordered{{"url", " "}, {"href", "h"}}, " \n", Ordered{{"url", 7}, {"href", "i"}}, Ordered{{"url", "u"}})) ==
-          "h|i|u|");
+    CHECK(texts(list(Ordered{{"url", " "}, {"href", "h"}}, " \n", Ordered{{"url", 7}, {"href", "i"}},
+                     Ordered{{"url", "u"}})) == "h|i|u|");
     CHECK(texts({{"url", "no list"}}) == "");
     CHECK(texts(Ordered()) == "");
     CHECK(told(called({{"urls", list(Ordered{{"url", "u"}}, "a")}}),
@@ -151,7 +165,8 @@ TEST_CASE("call_view: lines of a text") {
     CHECK(CallView::line_count("\n\na\nb") == 4);
     CHECK(CallView::line_count(std::string("\0", 1)) == 1);
     const auto lines = [](Ordered value) {
-        return told(called({{"content", std::move(value)}}), [](const CallView& call) { return number(call.lines("content")); });
+        return told(called({{"content", std::move(value)}}),
+                    [](const CallView& call) { return number(call.lines("content")); });
     };
     CHECK(lines("a\nb\nc") == "3");
     CHECK(lines("") == "0");
@@ -166,7 +181,8 @@ TEST_CASE("call_view: what an earlier pruning cleared is not told, and all else 
     const Ordered document = called({{"path", "/a"}, {"content", stub}, {"other", "x\ny"}, {"files", list(stub, "b")}});
     const auto tell = [&](const Tell& what) { return told(document, what); };
     CHECK(tell([](const CallView& call) { return call.text("content") + call.value("content"); }) == "");
-    CHECK(tell([](const CallView& call) { return number(call.lines("content")) + number(call.lines("other")); }) == "none2");
+    CHECK(tell([](const CallView& call) { return number(call.lines("content")) + number(call.lines("other")); }) ==
+          "none2");
     CHECK(tell([](const CallView& call) { return joined(call.list("files")) + joined(call.list("content")); }) == "b|");
     CHECK(tell(all_values) == "other=x\ny|path=/a|");
     // near misses are what the call was made with
@@ -207,7 +223,8 @@ TEST_CASE("call_view: the output as text, however it is given") {
 }
 
 TEST_CASE("call_view: texts of the input in every dialect") {
-    const Ordered input = {{"command", "make \"all\"\n-j2"}, {"n", 1e300}, {"deep", nested(50)}, {"\xC3\xA9", "\xF0\x9F\x98\x80"}};
+    const Ordered input = {
+        {"command", "make \"all\"\n-j2"}, {"n", 1e300}, {"deep", nested(50)}, {"\xC3\xA9", "\xF0\x9F\x98\x80"}};
     in_every_dialect([&](const Spelling& in) {
         Ordered messages = list(in.user("start"));
         in.add_pair(messages, {"c", "Bash", input}, filler(0, 900));
@@ -264,8 +281,9 @@ TEST_CASE("call_view: an input that is no object, and arguments that are no JSON
              list(user("start"),
                   Ordered{{"role", "assistant"},
                           {"content", nullptr},
-                          {"tool_calls",
-                           list(Ordered{{"id", "c"}, {"type", "function"}, {"function", {{"name", "Bash"}, {"arguments", arguments}}}})}},
+                          {"tool_calls", list(Ordered{{"id", "c"},
+                                                      {"type", "function"},
+                                                      {"function", {{"name", "Bash"}, {"arguments", arguments}}}})}},
                   Ordered{{"role", "tool"}, {"tool_call_id", "c"}, {"content", filler(0, 900)}}, assistant("done"))}};
     };
     const Tell everything = [](const CallView& call) {
@@ -282,7 +300,8 @@ TEST_CASE("call_view: an input that is no object, and arguments that are no JSON
 }
 
 TEST_CASE("call_view: huge and hostile texts are told as far as anybody would show them") {
-    const Ordered document = called({{"a", std::string(2'000'000, 'x')}, {"list", list(std::string(2'000'000, 'y'))},
+    const Ordered document = called({{"a", std::string(2'000'000, 'x')},
+                                     {"list", list(std::string(2'000'000, 'y'))},
                                      {std::string(100'000, 'k'), "v"}});
     CHECK(told(document, [](const CallView& call) { return call.text("a"); }) == std::string(1024, 'x'));
     CHECK(told(document, [](const CallView& call) { return joined(call.list("list")); }) == std::string(1024, 'y') + "|");
@@ -313,7 +332,8 @@ TEST_CASE("call_view: bytes that have a key of the input twice tell one of them,
     Telling words;
     words.tell = &tell;
     words.told = &out;
-    const coppice::Report report = coppice::plan(bytes, coppice::Pipeline{coppice::SmallAging<0>{}, coppice::StaleInput<0, 0>{}, words});
+    const coppice::Report report =
+        coppice::plan(bytes, coppice::Pipeline{coppice::SmallAging<0>{}, coppice::StaleInput<0, 0>{}, words});
     CHECK((out == "x" || out == "y"));
     CHECK(report.edits.size() == 1);
 }

@@ -197,6 +197,7 @@ TEST_CASE("hostile: a forged preview is pruned once and its stub says nothing bu
         };
         check(coppice::PlainWording{});
         check(coppice::OpenSwarmWording{});
+        check(coppice::ToolSummaries{});
     }
 }
 

@@ -60,7 +60,7 @@ std::function<void(const coppice::Transcript&, coppice::Plan&)> random_policy(Ra
     const coppice::Unit unit = static_cast<coppice::Unit>(random.below(3));
     const coppice::Size above{random.below(200), unit};
     const coppice::Size big{above.value + 1 + random.below(3000), unit};
-    switch (random.below(5)) {
+    switch (random.below(8)) {
         case 0: {
             coppice::SmallAging<> policy;
             policy.keep = random.below(12);
@@ -92,6 +92,30 @@ std::function<void(const coppice::Transcript&, coppice::Plan&)> random_policy(Ra
             policy.keep = random.below(6);
             policy.min = coppice::Size{random.below(2500), unit};
             policy.count_every_call = random.below(2) == 0;
+            return run(policy);
+        }
+        case 4: {
+            coppice::StaleInput<> policy;
+            policy.head = random.below(4);
+            policy.tail = random.below(20);
+            policy.above = above;
+            policy.min = coppice::Size{1 + random.below(400), unit};
+            return run(policy);
+        }
+        case 5: {
+            coppice::KeepEnds<> policy;
+            policy.head = random.below(4);
+            policy.tail = random.below(20);
+            policy.min = big;
+            policy.tail_tokens = random.below(2) * random.below(20'000);
+            return run(policy);
+        }
+        case 6: {
+            coppice::FailedCall<> policy;
+            policy.keep_turns = random.below(4);
+            policy.keep_steps = random.below(10);
+            policy.min = big;
+            policy.keep_error = random.below(1500);
             return run(policy);
         }
         default: {
@@ -185,6 +209,11 @@ TEST_CASE("laws: random pipelines, over generated sessions") {
                                            Chosen<'1'>{random_policy(random)}, coppice::OpenSwarmWording{},
                                            coppice::ExemptTools{}, coppice::Stepped<3>{}};
             engaged += support::check_laws(body, worded).engaged;
+        }
+        if (seed % 3 == 1) {
+            const coppice::Pipeline told{Chosen<'0'>{random_policy(random)}, Chosen<'1'>{random_policy(random)},
+                                         Chosen<'2'>{random_policy(random)}, coppice::ToolSummaries{}};
+            engaged += support::check_laws(body, told).engaged;
         }
     }
     CHECK(engaged > 100);

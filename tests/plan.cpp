@@ -878,8 +878,9 @@ TEST_CASE("plan: a clipped result keeps its ends behind a line, and is changed o
     CHECK(planning.plan.reason(1) == "age");
     CHECK(planning.plan.clipped_head(1) == 10);
     CHECK(planning.plan.clipped_tail(1) == 5);
-    CHECK(planning.text_of(1) == "[tool result cut: 5000 characters, ok; Read /f; first 10 and last 5 follow]\nxxxxxxxxxx\n"
-                                 "[4985 characters cut]\nxxxxx");
+    CHECK(planning.text_of(1) ==
+          "[tool result cut: 5000 characters, ok; Read /f; first 10 and last 5 follow]\nxxxxxxxxxx\n"
+          "[4985 characters cut]\nxxxxx");
     CHECK(planning.plan.clip(3, 0, 0, "age"));
     CHECK(says(planning.text_of(3), "[10000 characters cut]"));
     CHECK_FALSE(planning.plan.clip(5, 10, 5, "age"));
@@ -897,7 +898,8 @@ TEST_CASE("plan: a clipped result keeps its ends behind a line, and is changed o
 }
 
 TEST_CASE("plan: a result is not clipped where that is no shorter, has no line, is refused or unread") {
-    const std::size_t line = std::string("[tool result cut: 150 characters, ok; Read /f; first 10 and last 5 follow]\n").size();
+    const std::size_t line =
+        std::string("[tool result cut: 150 characters, ok; Read /f; first 10 and last 5 follow]\n").size();
     const std::size_t size = line + 10 + std::string("\n[135 characters cut]\n").size() + 5;
     // line breaks are two bytes each
     Planning<> planning(results({std::string(size + 3, 'x'), std::string(size + 4, 'x'), "", "short"}));
@@ -952,9 +954,10 @@ TEST_CASE("plan: a clip from before is a stub, and one that is measured before a
 
 TEST_CASE("plan: a call whose long command was cleared does not name its result any more") {
     const std::string stub = "[tool input cleared: 5000 characters; command; first line: x]";
-    Planning<> planning(list(call("t", "Bash", Json{{"command", stub}, {"timeout", 7}}), result("t", big),
-                             call("u", "Write", Json{{"path", "/f"}, {"content", "[tool input cleared: 5000 characters; content]"}}),
-                             result("u", big), assistant("done")));
+    Planning<> planning(
+        list(call("t", "Bash", Json{{"command", stub}, {"timeout", 7}}), result("t", big),
+             call("u", "Write", Json{{"path", "/f"}, {"content", "[tool input cleared: 5000 characters; content]"}}),
+             result("u", big), assistant("done")));
     CHECK(planning.transcript.all()[0].cleared);
     CHECK(planning.transcript.all()[0].unnamed);
     CHECK(planning.transcript.all()[0].identity.empty());

@@ -92,6 +92,14 @@ std::vector<Watched> all_watched() {
                               coppice::Dedup<>{}, coppice::KeepRecent<2, coppice::Size{900}, 1>{},
                               coppice::BulkyInputClear<1, coppice::Size{300}>{}},
             is_eager));
+        // what is cut to its ends, and stubs that look into calls whose inputs go, too
+        all.push_back(
+            watched(std::string(cadence.name) + ", summaries",
+                    coppice::Pipeline{cadence, coppice::OversizedOutput<coppice::chars(1500), 400, 200, 2, 4>{},
+                                      coppice::FailedCall<2, 4, coppice::Size{200}, 300>{},
+                                      coppice::StaleInput<1, 6, coppice::chars(300), coppice::chars(150)>{},
+                                      coppice::KeepEnds<2, 8, coppice::Size{600}, 6'000>{}, coppice::ToolSummaries{}},
+                    is_eager));
     });
     support::for_each_policy([&](const auto& policy) {
         if constexpr (!support::needs_hints<std::decay_t<decltype(policy)>>) {

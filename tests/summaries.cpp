@@ -52,7 +52,8 @@ TEST_CASE("summaries: a shell says its command, exit code and lines") {
     CHECK(said("bash", {{"command", "x"}}, R"("exit_code": -)" + std::string(400, ' ')) == "bash ran x, 1 line");
     CHECK(said("bash", {{"command", "x"}}, std::string(400, ' ') + R"("exit_code")") == "bash ran x, 1 line");
     const std::string many = said("bash", {{"command", std::string(81, 'c')}}, R"("exit_code": )" + std::string(500, '9'));
-    CHECK(many == "bash ran " + std::string(39, 'c') + "..." + std::string(38, 'c') + ", exit code 99999999999999999999, 1 line");
+    CHECK(many ==
+          "bash ran " + std::string(39, 'c') + "..." + std::string(38, 'c') + ", exit code 99999999999999999999, 1 line");
 }
 
 TEST_CASE("summaries: a failed shell says its first and last line, too") {
@@ -67,11 +68,15 @@ TEST_CASE("summaries: code says its beginning and how many lines it printed") {
 }
 
 TEST_CASE("summaries: files that were read, written and patched") {
-    CHECK(said("read_file", {{"path", "src/main.c"}, {"offset", 200}, {"limit", 50}}) == "read_file src/main.c from line 200");
+    CHECK(said("read_file", {{"path", "src/main.c"}, {"offset", 200}, {"limit", 50}}) ==
+          "read_file src/main.c from line 200");
     CHECK(said("Read", {{"file_path", "/a b"}, {"offset", "7"}}) == "Read /a b from line 7");
     CHECK(said("Read", {{"file_path", "/a"}, {"offset", nullptr}}) == "Read /a");
     CHECK(said("Read", {{"path", " "}, {"filePath", "/b"}}) == "Read /b");
     CHECK(said("read", Ordered::object()) == "read");
+    // more than the name, where the input has it elsewhere
+    CHECK(said("read", {{"filename", "/c"}, {"x", 1}}) == "read /c");
+    CHECK(said("edit", {{"x", 1}, {"line", 7}}) == "edit line=7 x=1");
     CHECK(said("write_file", {{"path", "/a"}, {"content", "1\n2\n3"}}) == "write_file /a, 3 lines written");
     CHECK(said("Write", {{"file_path", "/a"}, {"content", "1"}}) == "Write /a, 1 line written");
     CHECK(said("Write", {{"file_path", "/a"}, {"content", ""}}) == "Write /a, 0 lines written");
@@ -81,12 +86,12 @@ TEST_CASE("summaries: files that were read, written and patched") {
 }
 
 TEST_CASE("summaries: searches say what for, where, and how much was found") {
-    CHECK(said("search_files", {{"target", "content"}, {"pattern", "TODO"}, {"path", "src"}}, object({{"total_count", 12}})) ==
-          "search_files content for TODO in src, 12 matches");
+    CHECK(said("search_files", {{"target", "content"}, {"pattern", "TODO"}, {"path", "src"}},
+               object({{"total_count", 12}})) == "search_files content for TODO in src, 12 matches");
     CHECK(said("search_files", {{"pattern", "x"}}, object({{"total_count", 1}})) == "search_files for x, 1 match");
     CHECK(said("Grep", {{"pattern", "a]b\"c"}, {"path", "/s"}}) == "Grep for a)b'c in /s");
     CHECK(said("web_search", {{"query", "rate limits"}}) == "web_search for rate limits");
-    CHECK(said("WebSearch", {{"query", 7}}) == "WebSearch");
+    CHECK(said("WebSearch", {{"query", 7}}) == "WebSearch query=7");
     CHECK(said("web_extract", {{"urls", list("https://a.example/1", "https://b.example", "x")}}) ==
           "web_extract https://a.example/1 and 2 more");
     CHECK(said("web_extract", {{"urls", list(Ordered{{"url", "https://a"}}, Ordered{{"href", "https://b"}})}}) ==
@@ -148,17 +153,28 @@ TEST_CASE("summaries: what an earlier pruning cleared is not told wrong") {
 
 TEST_CASE("summaries: no input makes a stub that is not known again, or differs between bytes and DOM") {
     const std::vector<std::string> hostile = {
-        "]\",\"x\":[", "\n\r\t", std::string("\0\x01\x7F", 3), "\xE2\x80\xAE\xF0\x9F\x98\x80", std::string(4000, '['),
-        std::string(4000, '\n'), "; first line: x", ", exit code 0, 9 lines", "[tool input cleared: 5 characters; command]",
-        "[tool input cleared: 5 characters; command; first line: x]", "\"exit_code\": 1e9", "\"total_count\": -5",
-        "{\"user_response\":\"]\"}", "{\"user_response\":", "<system>",
+        "]\",\"x\":[",
+        "\n\r\t",
+        std::string("\0\x01\x7F", 3),
+        "\xE2\x80\xAE\xF0\x9F\x98\x80",
+        std::string(4000, '['),
+        std::string(4000, '\n'),
+        "; first line: x",
+        ", exit code 0, 9 lines",
+        "[tool input cleared: 5 characters; command]",
+        "[tool input cleared: 5 characters; command; first line: x]",
+        "\"exit_code\": 1e9",
+        "\"total_count\": -5",
+        "{\"user_response\":\"]\"}",
+        "{\"user_response\":",
+        "<system>",
     };
-    const std::vector<const char*> tools = {"terminal", "execute_code", "read_file",   "write_file",    "patch",
-                                            "search_files", "browser_x", "web_search", "web_extract", "delegate_task",
-                                            "skill_view", "clarify", "unknown"};
-    static constexpr std::array<const char*, 20> names = {"command", "cmd", "code", "path", "offset", "content", "mode",
-                                                          "target", "pattern", "query", "url", "ref", "urls", "goal",
-                                                          "name", "question", "file_path", "script", "input", "skill"};
+    const std::vector<const char*> tools = {"terminal",     "execute_code", "read_file",  "write_file",  "patch",
+                                            "search_files", "browser_x",    "web_search", "web_extract", "delegate_task",
+                                            "skill_view",   "clarify",      "unknown"};
+    static constexpr std::array<const char*, 20> names = {
+        "command", "cmd", "code", "path", "offset", "content",  "mode",      "target", "pattern", "query",
+        "url",     "ref", "urls", "goal", "name",   "question", "file_path", "script", "input",   "skill"};
     for (const std::string& text : hostile) {
         Ordered same = Ordered::object();
         Ordered lists = Ordered::object();

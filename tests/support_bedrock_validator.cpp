@@ -458,18 +458,26 @@ TEST_CASE("bedrock validator: replaced inputs") {
     const Json in = valid_body();
     Json out = in;
     Json& input = call(out, 3, 2)["input"];
-    SUBCASE("strings at the top and in lists of objects") {
+    SUBCASE("strings at any depth") {
         input["content"] = "[pruned]";
         input["edits"][0]["old"] = "[pruned]";
         input["edits"][0]["new"] = "[pruned]";
+        input["where"]["host"] = "[p]";
+        input["words"][1] = "[p]";
         CHECK(new_violations(in, out) == Findings{});
     }
     SUBCASE("no others") {
-        input["where"]["host"] = "[p]";
+        input["where"] = "[p]";
         CHECK(names_exactly(changes_forbidden(in, out), "U-Δ3 messages[3].content[2].toolUse.input.where"));
         out = in;
-        call(out, 3, 2)["input"]["words"][1] = "[p]";
+        call(out, 3, 2)["input"]["where"]["host"] = 7;
+        CHECK(names_exactly(changes_forbidden(in, out), "U-Δ3 messages[3].content[2].toolUse.input.where.host"));
+        out = in;
+        call(out, 3, 2)["input"]["words"].erase(1);
         CHECK(names(changes_forbidden(in, out), "U-Δ3"));
+        out = in;
+        call(out, 3, 2)["input"]["words"][1] = " ";
+        CHECK(names_exactly(changes_forbidden(in, out), "U-Δ4 messages[3].content[2].toolUse.input.words[1] (blank)"));
         out = in;
         call(out, 3, 2)["input"]["content"] = 7;
         CHECK(names(changes_forbidden(in, out), "U-Δ3"));

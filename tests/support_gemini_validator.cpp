@@ -376,18 +376,26 @@ TEST_CASE("gemini validator: replaced args") {
     const Json in = valid_body();
     Json out = in;
     Json& args = call(out, 3, 4)["args"];
-    SUBCASE("strings at the top and in lists of objects") {
+    SUBCASE("strings at any depth") {
         args["content"] = "[pruned]";
         args["edits"][0]["old"] = "[pruned]";
         args["edits"][0]["new"] = "[pruned]";
+        args["where"]["host"] = "[p]";
+        args["words"][1] = "[p]";
         CHECK(new_violations(in, out) == Findings{});
     }
     SUBCASE("no others") {
-        args["where"]["host"] = "[p]";
+        args["where"] = "[p]";
         CHECK(names_exactly(changes_forbidden(in, out), "U-Δ3 contents[3].parts[4].functionCall.args.where"));
         out = in;
-        call(out, 3, 4)["args"]["words"][1] = "[p]";
+        call(out, 3, 4)["args"]["where"]["host"] = 7;
+        CHECK(names_exactly(changes_forbidden(in, out), "U-Δ3 contents[3].parts[4].functionCall.args.where.host"));
+        out = in;
+        call(out, 3, 4)["args"]["words"].erase(1);
         CHECK(names(changes_forbidden(in, out), "U-Δ3"));
+        out = in;
+        call(out, 3, 4)["args"]["words"][1] = " ";
+        CHECK(names_exactly(changes_forbidden(in, out), "U-Δ4 contents[3].parts[4].functionCall.args.words[1] (blank)"));
         out = in;
         call(out, 3, 4)["args"]["edits"].erase(0);
         CHECK(names(changes_forbidden(in, out), "U-Δ3"));

@@ -441,7 +441,9 @@ TEST_CASE("openai chat validator: replaced inputs") {
     };
     CHECK(names(change("int main() {}", " "), "U-Δ4"));
     CHECK(names(change("int main() {}", "int main() { }"), "U-Δ4"));
-    CHECK(names(change("\"in\": \"x\"", "\"in\": \"\""), "U-Δ3"));
+    CHECK(names(change("\"in\": \"x\"", "\"in\": \"\""), "U-Δ4"));
+    CHECK(names(change("\"in\": \"x\"", "\"in\": 7"), "U-Δ3"));
+    CHECK(names(change("\"in\": \"x\"", "\"on\": \"x\""), "U-Δ3"));
     CHECK(names(change("\"a.c\", ", "\"a.c\","), "U-Δ3"));
     CHECK(names(change("{\"path\"", "{ \"path\""), "U-Δ3"));
     CHECK(names(change("x\"}}", "x\"}} "), "U-Δ3"));

@@ -257,11 +257,13 @@ TEST_CASE("plain wording: a cleared field says its size and name") {
 }
 
 TEST_CASE("plain wording: a cleared field that the call was known by says its first line") {
-    const FieldFacts facts{.tool = "Bash", .field = "command", .size = coppice::ascii(5120), .first_line = "python3 - <<END"};
+    const FieldFacts facts{
+        .tool = "Bash", .field = "command", .size = coppice::ascii(5120), .first_line = "python3 - <<END"};
     CHECK(field_text(facts) == "[tool input cleared: 5120 characters; command; first line: python3 - ((END]");
     for (const std::string& name : hostile_texts()) {
         for (const std::string& line : hostile_texts()) {
-            for (const std::string& more : {std::string(), std::string("; first line: "), std::string(40, 'n') + "; first line: x"}) {
+            for (const std::string& more :
+                 {std::string(), std::string("; first line: "), std::string(40, 'n') + "; first line: x"}) {
                 const std::string field = more + name;
                 const std::string stub = field_text({.field = field, .size = coppice::ascii(9000), .first_line = line});
                 CAPTURE(stub);
@@ -279,7 +281,8 @@ TEST_CASE("plain wording: a cleared field that the call was known by says its fi
     CHECK(is_content(with(stub, "command", std::string(65, 'f'))));
     CHECK(is_content(with(stub, "; first line: ", "; second line: ") + std::string(60, 'x')));
     CHECK(is_content(with(with(stub, "; first line: ", "; first lines: "), "command", std::string(50, 'f'))));
-    for (const std::string& wrong : {std::string("a\nb"), std::string("a\"b"), std::string("a\\b"), std::string("[a"), std::string("a]")}) {
+    for (const std::string& wrong :
+         {std::string("a\nb"), std::string("a\"b"), std::string("a\\b"), std::string("[a"), std::string("a]")}) {
         CHECK(is_content(with(stub, line, wrong)));
     }
 }
@@ -573,9 +576,11 @@ TEST_CASE("plain wording: what is capped is head and tail around one line and is
 }
 
 TEST_CASE("plain wording: a clipped result is a line that says so, head, count and tail, and is known again") {
-    const ResultFacts facts{.tool = "Read", .identity = "/src/main.c", .size = coppice::ascii(9001), .reference = "ignored"};
-    CHECK(clip_text(facts, "0123456789", 2, 3) ==
-          "[tool result cut: 9001 characters, ok; Read /src/main.c; first 2 and last 3 follow]\n01\n[5 characters cut]\n789");
+    const ResultFacts facts{
+        .tool = "Read", .identity = "/src/main.c", .size = coppice::ascii(9001), .reference = "ignored"};
+    CHECK(
+        clip_text(facts, "0123456789", 2, 3) ==
+        "[tool result cut: 9001 characters, ok; Read /src/main.c; first 2 and last 3 follow]\n01\n[5 characters cut]\n789");
     CHECK(clip_text({.size = coppice::ascii(9), .outcome_known = false}, "012345678", 0, 0) ==
           "[tool result cut: 9 characters; first 0 and last 0 follow]\n\n[9 characters cut]\n");
     CHECK(clip_text({.tool = "Bash", .size = coppice::ascii(9), .error = true, .first_line = "E"}, "012345678", 1, 1) ==
@@ -589,10 +594,12 @@ TEST_CASE("plain wording: a clipped result is a line that says so, head, count a
         const std::size_t head = random() % 150;
         const std::size_t tail = random() % 150;
         const std::string& name = names[random() % names.size()];
-        const std::string clipped =
-            clip_text({.tool = name, .identity = names[random() % names.size()], .size = coppice::ascii(characters),
-                       .error = random() % 2 == 0, .outcome_known = random() % 2 == 0},
-                      content, head, tail);
+        const std::string clipped = clip_text({.tool = name,
+                                               .identity = names[random() % names.size()],
+                                               .size = coppice::ascii(characters),
+                                               .error = random() % 2 == 0,
+                                               .outcome_known = random() % 2 == 0},
+                                              content, head, tail);
         CHECK(is_stub(clipped));
         CHECK(clipped.size() <= PlainWording::longest_clip);
         CHECK(coppice::last_chars(clipped, tail) == coppice::last_chars(content, tail));
@@ -602,8 +609,11 @@ TEST_CASE("plain wording: a clipped result is a line that says so, head, count a
         CHECK(is_content(line));
         CHECK(is_content<OpenSwarmWording>(clipped));
     }
-    const std::string widest = clip_text({.tool = std::string(500, 't'), .identity = std::string(500, 'i'),
-                                          .size = coppice::ascii(static_cast<std::size_t>(9e18)), .images = 9, .error = true},
+    const std::string widest = clip_text({.tool = std::string(500, 't'),
+                                          .identity = std::string(500, 'i'),
+                                          .size = coppice::ascii(static_cast<std::size_t>(9e18)),
+                                          .images = 9,
+                                          .error = true},
                                          repeated("\xF0\x9F\x98\x80", 9000), 4000, 96);
     CHECK(is_stub(widest));
     CHECK(widest.size() <= PlainWording::longest_clip);
@@ -620,14 +630,31 @@ TEST_CASE("plain wording: near misses of a clipped result are content") {
     CHECK(is_content(clipped + clipped));
     // as many characters, but one of another size
     CHECK(is_stub(clipped.substr(0, clipped.size() - 1) + "\xC3\xA9"));
-    for (const auto& [what, instead] : std::vector<std::pair<std::string, std::string>>{
-             {"first 30", "first 29"}, {"first 30", "first 31"}, {"first 30", "first 030"}, {"last 20", "last 21"},
-             {"last 20", "last 19"}, {"last 20", "last -1"}, {"850 characters cut", "0 characters cut"},
-             {"850 characters cut", "0850 characters cut"}, {"850 characters cut", "850 characters"}, {"\n[850", "[850"},
-             {"follow]\n", "follow] \n"}, {"follow]\n", "follow]\r\n"}, {"follow]\n", "follow]"}, {" follow]", " follow.]"},
-             {"; first", ", first"}, {"900 characters, ok", "0900 characters, ok"}, {", ok", ", fine"}, {"Read", "Re[d"},
-             {"Read", "Re\"d"}, {"Read", "Re\nd"}, {"; Read", " Read"}, {"[tool result cut", "[Tool result cut"},
-             {"first 30", "first 99999999999999999999"}, {"/a", std::string(1200, 'a')}}) {
+    for (const auto& [what, instead] :
+         std::vector<std::pair<std::string, std::string>>{{"first 30", "first 29"},
+                                                          {"first 30", "first 31"},
+                                                          {"first 30", "first 030"},
+                                                          {"last 20", "last 21"},
+                                                          {"last 20", "last 19"},
+                                                          {"last 20", "last -1"},
+                                                          {"850 characters cut", "0 characters cut"},
+                                                          {"850 characters cut", "0850 characters cut"},
+                                                          {"850 characters cut", "850 characters"},
+                                                          {"\n[850", "[850"},
+                                                          {"follow]\n", "follow] \n"},
+                                                          {"follow]\n", "follow]\r\n"},
+                                                          {"follow]\n", "follow]"},
+                                                          {" follow]", " follow.]"},
+                                                          {"; first", ", first"},
+                                                          {"900 characters, ok", "0900 characters, ok"},
+                                                          {", ok", ", fine"},
+                                                          {"Read", "Re[d"},
+                                                          {"Read", "Re\"d"},
+                                                          {"Read", "Re\nd"},
+                                                          {"; Read", " Read"},
+                                                          {"[tool result cut", "[Tool result cut"},
+                                                          {"first 30", "first 99999999999999999999"},
+                                                          {"/a", std::string(1200, 'a')}}) {
         CAPTURE(instead.substr(0, 40));
         CHECK(is_content(with(clipped, what, instead)));
     }
@@ -645,7 +672,8 @@ TEST_CASE("plain wording: near misses of a clipped result are content") {
     }
     CHECK(is_content("[tool result cut: 9 characters; first 0 and last 0 follow]"));
     CHECK(is_content(std::string("[tool result cut: 9 characters; first 0 and last 0 follow]\n")));
-    CHECK(is_content("[tool result cut: 9 characters; first 0 and last 17584 follow]\n\n[1 characters cut]\n" + std::string(17'584, 'x')));
+    CHECK(is_content("[tool result cut: 9 characters; first 0 and last 17584 follow]\n\n[1 characters cut]\n" +
+                     std::string(17'584, 'x')));
     CHECK(is_content("[tool result cut: " + std::string(90'000, '9')));
 }
 

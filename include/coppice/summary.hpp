@@ -73,7 +73,8 @@ inline void summarise_any(std::string& out, const ResultFacts& facts) {
 
 }  // namespace detail
 
-/// Stubs that say what a call did, a line each, by summarisers of which the first that knows the tool speaks:
+/// Stubs that say what a call did, a line each, by summarisers of which the first speaks that knows the tool and has more
+/// to say than its name:
 ///
 ///     [tool result cleared: 9001 characters, ok; terminal ran npm test, exit code 0, 47 lines]
 ///     [tool result cleared: 9001 characters; write_file /src/main.c, 120 lines written]
@@ -91,7 +92,8 @@ struct SummaryWording : PlainWording {
         PlainWording::result(out, facts, [&](std::string& safe) {
             std::string said;
             [[maybe_unused]] const auto say = [&](const auto& each) {
-                if (!said.empty() || facts.call == nullptr) { return; }
+                if ((!said.empty() && said != facts.tool) || facts.call == nullptr) { return; }
+                said.clear();
                 for (const std::string_view tool : std::span<const std::string_view>(each.tools)) {
                     if (!detail::covers_tool(tool, facts.tool)) { continue; }
                     each.summarise(said, facts.tool, *facts.call);
@@ -99,7 +101,10 @@ struct SummaryWording : PlainWording {
                 }
             };
             (say(S{}), ...);
-            if (said.empty()) { detail::summarise_any(said, facts); }
+            if (said.empty() || said == facts.tool) {
+                said.clear();
+                detail::summarise_any(said, facts);
+            }
             append_safe(safe, said, summary_limit);
         });
     }

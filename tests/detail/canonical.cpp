@@ -44,8 +44,8 @@ Json read(const CanonicalValue& value) {
 Json sorted(const Json& value) { return Json::parse(nlohmann::json::parse(value.dump()).dump()); }
 
 Json random_value(std::mt19937& random, int depth) {
-    static const std::vector<std::string> texts = {"", ",", ":", "1:a", "{2:", "[0:", "\"1:", "null", "7,", "\xC3\xA9",
-                                                   std::string("\0\n", 2), std::string(300, 'x')};
+    static const std::vector<std::string> texts = {
+        "", ",", ":", "1:a", "{2:", "[0:", "\"1:", "null", "7,", "\xC3\xA9", std::string("\0\n", 2), std::string(300, 'x')};
     const auto any = [&](std::size_t count) { return static_cast<std::size_t>(random()) % count; };
     switch (any(depth > 0 ? 8 : 6)) {
         case 0: return Json(nullptr);
@@ -81,7 +81,8 @@ TEST_CASE("canonical: what the writer wrote is read back, whatever stands in it"
 }
 
 TEST_CASE("canonical: values one behind the other are taken off one by one") {
-    const std::string text = written(7) + written("a,b") + written(Json::array({1, Json::array()})) + written(nullptr) + written("");
+    const std::string text =
+        written(7) + written("a,b") + written(Json::array({1, Json::array()})) + written(nullptr) + written("");
     std::string_view rest = text;
     CHECK(CanonicalValue::take(rest).text() == "7");
     CHECK(CanonicalValue::take(rest).text() == "a,b");
@@ -134,7 +135,8 @@ TEST_CASE("canonical: of what the writer did not write nothing is read that is n
             const std::size_t before = rest.size();
             const CanonicalValue value = CanonicalValue::take(rest);
             REQUIRE(rest.size() < before);
-            value.members([&](std::string_view key, const CanonicalValue& member) { taken += key.size() + member.text().size(); });
+            value.members(
+                [&](std::string_view key, const CanonicalValue& member) { taken += key.size() + member.text().size(); });
             value.elements([&](const CanonicalValue& element) { taken += element.text().size(); });
         }
         CHECK(taken <= text.size());

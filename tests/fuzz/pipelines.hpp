@@ -93,8 +93,10 @@ void with_pipeline(std::size_t n, Visit visit) {
         Pipeline<SmallAging<0, utf16(8), utf16(40), true>, Dedup<utf16(8), SameCall::ignored, false>,
                  KeepRecent<0, utf16(40), share_window, true>, BulkyInputClear<0, utf16(16), true>,
                  Ceiling<utf16(300), 1, utf16(40), utf16(8), true>, OpenSwarmWording>;
+    using Telling = Pipeline<StaleInput<0, 1, chars(20), chars(16)>, OversizedOutput<chars(40), 8, 4, 1, 0>,
+                             FailedCall<1, 0, Size{16}, 12>, KeepEnds<1, 2, chars(40), 60>, ToolSummaries>;
     constexpr Terse blocks{.shape = Shape::always_blocks};
-    switch (n % 12) {
+    switch (n % 13) {
         case 0: return visit(Tersely{});
         case 1: return visit(TinyBytes{});
         case 2: return visit(Utf16{});
@@ -106,6 +108,7 @@ void with_pipeline(std::size_t n, Visit visit) {
         case 8: return visit(presets::standard(EveryRequest<>{}));
         case 9: return visit(presets::standard(Stepped<2>{}));
         case 10: return visit(presets::openswarm(EveryRequest<>{}));
+        case 11: return visit(Telling{});
         default: return visit(presets::openswarm(Stepped<3, utf16(600)>{}));
     }
 }

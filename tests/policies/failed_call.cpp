@@ -88,8 +88,10 @@ TEST_CASE("failed_call: a long error keeps its ends, the beginning the larger on
     };
     CHECK(left(1200) == "[tool result cut: 5014 characters, failed; Bash make; first 720 and last 480 follow]\n" +
                             error.substr(0, 720) + "\n[3814 characters cut]\n" + error.substr(error.size() - 480));
-    CHECK(left(0) == "[tool result cut: 5014 characters, failed; Bash make; first 0 and last 0 follow]\n\n[5014 characters cut]\n");
-    CHECK(left(1) == "[tool result cut: 5014 characters, failed; Bash make; first 1 and last 0 follow]\nc\n[5013 characters cut]\n");
+    CHECK(left(0) ==
+          "[tool result cut: 5014 characters, failed; Bash make; first 0 and last 0 follow]\n\n[5014 characters cut]\n");
+    CHECK(left(1) ==
+          "[tool result cut: 5014 characters, failed; Bash make; first 1 and last 0 follow]\nc\n[5013 characters cut]\n");
     CHECK(left(4096).size() < 4096 + 130);
     CHECK(left(4096) == "[tool result cut: 5014 characters, failed; Bash make; first 2458 and last 1638 follow]\n" +
                             error.substr(0, 2458) + "\n[918 characters cut]\n" + error.substr(error.size() - 1638));
@@ -118,7 +120,8 @@ TEST_CASE("failed_call: an error that is known by its words alone is cut, and st
     const Pruned p = pruned(Ordered{{"model", "m"}, {"messages", messages}}, newest_step_stays);
     CHECK(p.report.edits.size() == 2);
     const std::string left = p.after["messages"][2]["content"];
-    CHECK(left.substr(0, left.find('\n')) == "[tool result cut: 3020 characters, failed; f; first 720 and last 480 follow]");
+    CHECK(left.substr(0, left.find('\n')) ==
+          "[tool result cut: 3020 characters, failed; f; first 720 and last 480 follow]");
 }
 
 TEST_CASE("failed_call: defaults and wrong numbers") {

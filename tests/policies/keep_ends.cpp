@@ -55,10 +55,11 @@ TEST_CASE("keep_ends: messages of the system before the others are no part of th
     Ordered messages = list(system, developer, user("start"));
     for (std::size_t i = 0; i < 3; ++i) {
         const std::string id = "c" + std::to_string(i);
-        messages.push_back(Ordered{
-            {"role", "assistant"},
-            {"content", nullptr},
-            {"tool_calls", list(Ordered{{"id", id}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}})}});
+        messages.push_back(
+            Ordered{{"role", "assistant"},
+                    {"content", nullptr},
+                    {"tool_calls",
+                     list(Ordered{{"id", id}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}})}});
         messages.push_back(Ordered{{"role", "tool"}, {"tool_call_id", id}, {"content", filler(i, 9000)}});
     }
     // one in the middle is a message as any other
@@ -68,7 +69,9 @@ TEST_CASE("keep_ends: messages of the system before the others are no part of th
     const auto whole = [&](std::size_t head) {
         const Pruned p = pruned(document, coppice::Pipeline{coppice::KeepEnds<>{.head = head, .tail = 0}});
         std::string out;
-        for (const std::size_t at : {4U, 6U, 8U}) { out += p.after["messages"][at] == document["messages"][at] ? '-' : 's'; }
+        for (const std::size_t at : {4U, 6U, 8U}) {
+            out += p.after["messages"][at] == document["messages"][at] ? '-' : 's';
+        }
         return out;
     };
     CHECK(whole(0) == "sss");
@@ -84,7 +87,8 @@ TEST_CASE("keep_ends: a tail in tokens has as many of the newest messages as fit
     // each result has some 2,250 tokens and a bit; messages: user, then pairs, then the answer
     const Ordered document = session_of_sizes(std::vector<std::size_t>(20, 9000));
     const auto ends = [&](std::size_t tail, std::size_t tokens) {
-        return fates(pruned(document, coppice::Pipeline{coppice::KeepEnds<>{.head = 0, .tail = tail, .tail_tokens = tokens}}));
+        return fates(
+            pruned(document, coppice::Pipeline{coppice::KeepEnds<>{.head = 0, .tail = tail, .tail_tokens = tokens}}));
     };
     // what two results and a half have: fewer than eight messages, of which the pressure inside takes the oldest
     const std::string few = ends(20, 5'600);

@@ -70,12 +70,13 @@ TEST_CASE("oversized_output: the newest turns and steps keep their results whole
 TEST_CASE("oversized_output: what stands beside text, or lost its middle before, stays") {
     const std::string big = filler(0, 9000);
     coppice::MemorySpillStore store;
-    for (const Ordered& content :
-         {list(text(big), image(3000)), list(text(big), document(3000)), list(text(big), Ordered{{"type", "hologram"}, {"x", 1}})}) {
+    for (const Ordered& content : {list(text(big), image(3000)), list(text(big), document(3000)),
+                                   list(text(big), Ordered{{"type", "hologram"}, {"x", 1}})}) {
         CHECK(pruned(session({content}), coppice::Pipeline{at_once}).unchanged());
     }
     // an image that went before leaves a line that nobody cuts in two
-    const Pruned elided = pruned(session({list(text(big), image(3000))}), coppice::Pipeline{coppice::KeepEnds<0, 0, chars(99'999)>{}});
+    const Pruned elided =
+        pruned(session({list(text(big), image(3000))}), coppice::Pipeline{coppice::KeepEnds<0, 0, chars(99'999)>{}});
     REQUIRE(!elided.unchanged());
     CHECK(pruned(elided.after, coppice::Pipeline{at_once}).unchanged());
     const coppice::Spill<coppice::Size{16'000}> spill{.store = &store};
@@ -96,7 +97,8 @@ TEST_CASE("oversized_output: what stands beside text, or lost its middle before,
 TEST_CASE("oversized_output: several texts are one, and the form of the content stays") {
     const std::string one = filler(0, 700);
     const std::string two = filler(1, 700);
-    const Pruned p = pruned(session({list(text(one), text(two)), list(marked(text(one + two)))}), coppice::Pipeline{at_once});
+    const Pruned p =
+        pruned(session({list(text(one), text(two)), list(marked(text(one + two)))}), coppice::Pipeline{at_once});
     const std::string expected = clipped("1400 characters, ok; Read /src/0.c", one + two, 100, 50);
     CHECK(result_content(p.after, 0) == list(text(expected)));
     CHECK(result_content(p.after, 1) ==
@@ -137,14 +139,17 @@ TEST_CASE("oversized_output: unread results and those nobody asked for stay") {
     Ordered messages = session_of_sizes({9000}).at("messages");
     messages.erase(messages.size() - 1);
     CHECK(pruned(body(messages), coppice::Pipeline{coppice::OversizedOutput<chars(1000), 100, 50, 0, 0>{}}).unchanged());
-    const Ordered orphan = body(list(user("start"), result("x", Ordered(filler(0, 9000))), assistant("one"), user("two"), assistant("three")));
+    const Ordered orphan =
+        body(list(user("start"), result("x", Ordered(filler(0, 9000))), assistant("one"), user("two"), assistant("three")));
     CHECK(pruned_once(orphan, coppice::Pipeline{at_once}).unchanged());
 }
 
 TEST_CASE("oversized_output: head and tail may be nothing") {
     const std::string text = filler(0, 2000);
-    for (const auto& [head, tail] : std::vector<std::pair<std::size_t, std::size_t>>{{0, 0}, {0, 50}, {50, 0}, {700, 299}}) {
-        const coppice::OversizedOutput<> policy{.above = chars(1000), .head = head, .tail = tail, .keep_turns = 1, .keep_steps = 0};
+    for (const auto& [head, tail] :
+         std::vector<std::pair<std::size_t, std::size_t>>{{0, 0}, {0, 50}, {50, 0}, {700, 299}}) {
+        const coppice::OversizedOutput<> policy{
+            .above = chars(1000), .head = head, .tail = tail, .keep_turns = 1, .keep_steps = 0};
         CHECK(left(pruned(session({Ordered(text)}), coppice::Pipeline{policy})) ==
               clipped("2000 characters, ok; Read /src/0.c", text, head, tail));
     }
@@ -153,10 +158,11 @@ TEST_CASE("oversized_output: head and tail may be nothing") {
 TEST_CASE("oversized_output: hostile content is cut at whole characters and known again, in every dialect") {
     const std::string line = clipped("9 characters, ok; Read", filler(1, 400), 10, 10);
     for (const std::string& text :
-         {repeated("\xF0\x9F\x98\x80", 2000), repeated("\xE2\x82\xAC", 2001), repeated("e\xCC\x81", 1500), repeated("\"\\", 1500),
-          repeated("\n", 3000), repeated("\r\n", 2000), std::string(2000, '\0'), repeated("\x01\x1F\x7F", 900), repeated(line, 20),
-          repeated("\n[9 characters cut]\n", 200), repeated("; first 1 and last 2 follow]\n", 200), repeated("[", 3000),
-          repeated(" ", 3000), repeated("\xEF\xBF\xBD", 1500), repeated("\xC2\x80\xE2\x80\xA8", 1500)}) {
+         {repeated("\xF0\x9F\x98\x80", 2000), repeated("\xE2\x82\xAC", 2001), repeated("e\xCC\x81", 1500),
+          repeated("\"\\", 1500), repeated("\n", 3000), repeated("\r\n", 2000), std::string(2000, '\0'),
+          repeated("\x01\x1F\x7F", 900), repeated(line, 20), repeated("\n[9 characters cut]\n", 200),
+          repeated("; first 1 and last 2 follow]\n", 200), repeated("[", 3000), repeated(" ", 3000),
+          repeated("\xEF\xBF\xBD", 1500), repeated("\xC2\x80\xE2\x80\xA8", 1500)}) {
         CAPTURE(text.substr(0, 30));
         in_every_dialect([&](const Spelling& in) {
             const Ordered document = in.session({"x" + text, text});

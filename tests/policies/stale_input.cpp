@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <coppice/policies/stale_input.hpp>
 
+#include "support/allocations.hpp"
 #include "support/dialects.hpp"
 #include "support/pruned.hpp"
 
 #include <coppice/pipeline.hpp>
-#include <coppice/policies/small_aging.hpp>
 #include <coppice/policies/keep_ends.hpp>
+#include <coppice/policies/small_aging.hpp>
 #include <coppice/summaries.hpp>
 
 #include <doctest/doctest.h>
@@ -62,9 +63,14 @@ constexpr coppice::StaleInput<0, 0> all_inputs{};
 }  // namespace
 
 TEST_CASE("stale_input: long texts of any name go whole, all that is short and no text stays") {
-    const Ordered input = {{"file_path", filler(0, 300)}, {"anything", filler(1, 200)}, {"other", filler(2, 199)},
-                           {"id", "12345678901234567890"},  {"n", 12345678901234567890ULL}, {"flag", true},
-                           {"none", nullptr},               {"list", list(1, "a", filler(3, 400))}};
+    const Ordered input = {{"file_path", filler(0, 300)},
+                           {"anything", filler(1, 200)},
+                           {"other", filler(2, 199)},
+                           {"id", "12345678901234567890"},
+                           {"n", 12345678901234567890ULL},
+                           {"flag", true},
+                           {"none", nullptr},
+                           {"list", list(1, "a", filler(3, 400))}};
     const Pruned p = pruned(calls({input}), coppice::Pipeline{all_inputs});
     Ordered expected = input;
     expected["anything"] = cleared_input(200, "anything");
@@ -113,8 +119,7 @@ TEST_CASE("stale_input: of a long command the first line stays in the stub") {
     const std::string script = "python3 - <<'END'\nimport \"json\"\n" + filler(0, 900);
     const Pruned p = pruned(calls({{{"command", script}, {"timeout", 7}}}, "ok", "Bash"), coppice::Pipeline{all_inputs});
     CHECK(call_input(p.after, 0)["command"] ==
-          "[tool input cleared: " + std::to_string(script.size()) +
-              " characters; command; first line: python3 - (('END']");
+          "[tool input cleared: " + std::to_string(script.size()) + " characters; command; first line: python3 - (('END']");
     // a text that names nothing has none
     const Pruned q = pruned(calls({{{"command", "x"}, {"stdin", script}}}), coppice::Pipeline{all_inputs});
     CHECK(call_input(q.after, 0)["stdin"] == cleared_input(script.size(), "stdin"));
@@ -269,8 +274,8 @@ TEST_CASE("stale_input: inputs of any depth and size take what they have, once")
     const std::string marked = R"({"key":"put it here"})";
     const auto left = [&](const std::string& value) {
         std::string bytes = calls({Ordered::parse(marked)}).dump();
-        bytes.replace(bytes.find(marked), marked.size(), "{\"in\":" + value + ",\"" + std::string(100'000, 'k') + "\":[[\"" +
-                                                             std::string(600, 'x') + "\"]]}");
+        bytes.replace(bytes.find(marked), marked.size(),
+                      "{\"in\":" + value + ",\"" + std::string(100'000, 'k') + "\":[[\"" + std::string(600, 'x') + "\"]]}");
         const coppice::Report report = coppice::plan(bytes, coppice::Pipeline{all_inputs});
         CHECK(report.edits.size() <= 1);
         return report.edits.empty() ? report.why : report.edits[0].path;
@@ -278,6 +283,30 @@ TEST_CASE("stale_input: inputs of any depth and size take what they have, once")
     CHECK(left(wide).substr(0, 1) != "/");
     CHECK(left(empty) == "/input/in/300000");
     CHECK(left(deep).substr(0, 1) != "/");
+}
+
+TEST_CASE("stale_input: what reading an input takes of memory grows no faster than the input") {
+    const std::string place = R"({"key":"put it here"})";
+    const auto taken = [&](const std::string& item, std::size_t count) {
+        std::string value = "{\"in\":[[";
+        for (std::size_t i = 0; i < count; ++i) { value.append(item).append(","); }
+        value += "7]]}";
+        std::string bytes = calls({Ordered::parse(place)}).dump();
+        bytes.replace(bytes.find(place), place.size(), value);
+        const std::size_t before = heap.bytes;
+        coppice::plan(bytes, coppice::Pipeline{all_inputs});
+        return heap.bytes - before;
+    };
+    for (const std::string& item :
+         {std::string(R"("abc")"), std::string("[]"), std::string(R"({"a":[[]]})"), std::string("[[[1]]]"),
+          '"' + std::string(64, 'x') + '"', '"' + std::string(600, 'x') + '"'}) {
+        CAPTURE(item.substr(0, 20));
+        const std::size_t some = taken(item, 10'000);
+        const std::size_t more = taken(item, 40'000);
+        CHECK(more < 6 * some);
+        // in all, also what was let go again
+        CHECK(more < 150 * 40'000 * (item.size() + 4));
+    }
 }
 
 TEST_CASE("stale_input: defaults and wrong numbers") {
