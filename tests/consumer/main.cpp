@@ -1,7 +1,9 @@
-#include <coppice/coppice.hpp>
+#include "consumer.hpp"
 
 int main() {
-    auto body = nlohmann::ordered_json::parse(R"({"system":"s","messages":[]})");
-    const coppice::Report report = coppice::prune(body, coppice::presets::standard());
-    return report.engaged || report.why.empty() ? 1 : 0;
+    const std::string body = body_of_two_results();
+    auto document = nlohmann::ordered_json::parse(body);
+    const coppice::Report report = coppice::prune(document, coppice::Pipeline{coppice::KeepRecent<1>{}});
+    const bool same = report.edits.size() == 1 && sorted_agrees(body, report);
+    return same && document.dump().size() < body.size() && coppice::library_version == CONSUMER_VERSION ? 0 : 1;
 }

@@ -9,9 +9,15 @@ foreach(package IN ITEMS nlohmann_json fmt simdjson)
 endforeach()
 set(consumer_options
     "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}"
-    "-DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}" "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}"
+    "-DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}"
     "-DCMAKE_PREFIX_PATH=${stage}" "-DVERSION=${PROJECT_VERSION}" ${own_nlohmann_json} ${own_fmt}
 )
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang|GNU")
+  # How it is consumed is asked, not how fast it is: optimised, each takes most of a minute.
+  list(APPEND consumer_options -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0)
+else()
+  list(APPEND consumer_options "-DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}")
+endif()
 set(no_simdjson -DCMAKE_DISABLE_FIND_PACKAGE_simdjson=ON)
 
 add_test(NAME consumer.install COMMAND "${CMAKE_COMMAND}" "-DBUILD=${PROJECT_BINARY_DIR}" "-DSTAGE=${stage}"
@@ -54,7 +60,10 @@ endfunction()
 
 # The library alone must not need simdjson.
 coppice_accepts(find_package -DMODE=find_package -DOPTIONAL_COMPONENT=wire ${no_simdjson})
+# nlohmann::json in one object, ordered_json in the other.
+coppice_accepts(mixed -DMODE=find_package -DMIXED=ON ${no_simdjson})
 coppice_accepts(add_subdirectory -DMODE=add_subdirectory ${no_simdjson})
+coppice_accepts(single_header -DMODE=single_header ${no_simdjson})
 # Both must get as far as our files: "not found at all" is another error.
 coppice_refuses(wrong_version "coppiceConfig.cmake, version: ${PROJECT_VERSION}" -DVERSION=9.0)
 coppice_refuses(unknown_component "coppice has no component 'telepathy'" -DCOMPONENT=telepathy)
@@ -62,6 +71,7 @@ coppice_refuses(unknown_component "coppice has no component 'telepathy'" -DCOMPO
 if(TARGET coppice::wire)
   coppice_accepts(wire.find_package -DMODE=find_package -DCOMPONENT=wire ${own_simdjson})
   coppice_accepts(wire.add_subdirectory -DMODE=add_subdirectory -DCOMPONENT=wire ${own_simdjson})
+  coppice_accepts(wire.single_header -DMODE=single_header -DCOMPONENT=wire ${own_simdjson})
   coppice_refuses(wire.without_simdjson "needs simdjson 3.0.1 or newer, and there is none" -DCOMPONENT=wire ${no_simdjson})
 endif()
 if(TARGET coppice::wire AND own_simdjson)
@@ -75,4 +85,43 @@ if(TARGET coppice::wire AND own_simdjson)
     wire.older_simdjson "needs simdjson 3.0.1 or newer, and this is 3.0.0" -DCOMPONENT=wire ${pretended}
     -DPRETENDED_SIMDJSON_VERSION=3.0.0
   )
+endif()
+
+# Of the tree as it is, not as it was committed.
+set(archive_folder "${CMAKE_CURRENT_BINARY_DIR}/consumer/archive")
+add_test(NAME consumer.archive COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DVERSION=${PROJECT_VERSION}"
+                                       "-DOUTPUT_DIR=${archive_folder}" -P "${consumer_source}/archive.cmake"
+)
+set_tests_properties(consumer.archive PROPERTIES FIXTURES_SETUP coppice_archive)
+coppice_accepts(FetchContent -DMODE=FetchContent "-DARCHIVE=${archive_folder}/coppice.tar.gz" ${no_simdjson})
+set_tests_properties(consumer.FetchContent PROPERTIES FIXTURES_REQUIRED "coppice_stage;coppice_archive")
+if(TARGET coppice::wire)
+  coppice_accepts(
+    wire.FetchContent -DMODE=FetchContent -DCOMPONENT=wire "-DARCHIVE=${archive_folder}/coppice.tar.gz" ${own_simdjson}
+  )
+  set_tests_properties(consumer.wire.FetchContent PROPERTIES FIXTURES_REQUIRED "coppice_stage;coppice_archive")
+endif()
+
+# Where pkg-config knows the libraries that coppice needs, or a fetched copy of them is in the stage.
+find_package(PkgConfig QUIET)
+set(unknown_to_pkg_config)
+if(PKG_CONFIG_FOUND)
+  foreach(package IN ITEMS nlohmann_json fmt simdjson)
+    pkg_check_modules(coppice_pc_${package} QUIET ${package})
+    if(own_${package} AND NOT coppice_pc_${package}_FOUND)
+      list(APPEND unknown_to_pkg_config ${package})
+    endif()
+  endforeach()
+endif()
+if(NOT PKG_CONFIG_FOUND OR unknown_to_pkg_config)
+  message(STATUS "The tests with pkg-config are left out: it is not there, or does not know ${unknown_to_pkg_config}")
+else()
+  coppice_accepts(pkg-config -DMODE=pkg-config ${no_simdjson})
+  # as pkgconf has it, or as the older pkg-config
+  coppice_refuses(
+    pkg-config.wrong_version "'coppice >= 9.0' (could not be satisfied|but version of coppice is)" -DMODE=pkg-config -DVERSION=9.0
+  )
+  if(TARGET coppice::wire)
+    coppice_accepts(wire.pkg-config -DMODE=pkg-config -DCOMPONENT=wire)
+  endif()
 endif()

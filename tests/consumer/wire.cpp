@@ -1,21 +1,16 @@
-#include <coppice/coppice.hpp>
+#include "consumer.hpp"
+#if !defined(CONSUMER_HEADER)
 #include <coppice/wire.hpp>
+#endif
 
-#include <string>
 #include <string_view>
 
 int main() {
-    std::string body = R"({"system":"s", "messages":[)";
-    for (const std::string id : {"a", "b"}) {
-        body += R"({"role":"assistant","content":[{"type":"tool_use","id":")" + id +
-                R"(","name":"t","input":{}}]},)";
-        body += R"({"role":"user","content":[{"type":"tool_result","tool_use_id":")" + id +
-                R"(","content":")" + std::string(3000, 'x') + R"("}]},)";
-    }
-    body += R"({"role":"assistant","content":"done"},{"role":"user","content":"go on"}]})";
+    const std::string body = body_of_two_results();
     const coppice::PrunedBody pruned = coppice::prune(body, coppice::Pipeline{coppice::KeepRecent<1>{}});
     const std::string_view out = pruned.bytes(body);
     const bool shorter =
         pruned.report.edits.size() == 1 && out.size() + pruned.report.saved_bytes == body.size();
-    return shorter && out.substr(0, 20) == body.substr(0, 20) ? 0 : 1;
+    const bool same = sorted_agrees(body, pruned.report);
+    return shorter && same && out.substr(0, 20) == body.substr(0, 20) ? 0 : 1;
 }
