@@ -125,3 +125,58 @@ else()
     coppice_accepts(wire.pkg-config -DMODE=pkg-config -DCOMPONENT=wire)
   endif()
 endif()
+
+# coppice_port(NAME FEATURES OPTION...): the port of vcpkg, with these features, makes a package that can be consumed.
+function(coppice_port name features)
+  set(work "${CMAKE_CURRENT_BINARY_DIR}/consumer/port.${name}")
+  add_test(
+    NAME consumer.port.${name}
+    COMMAND
+      "${CMAKE_COMMAND}" "-DPORT_DIR=${PROJECT_SOURCE_DIR}/cmake/vcpkg" "-DWORK=${work}" "-DFEATURES=${features}"
+      "-DGENERATOR=${CMAKE_GENERATOR}" "-DOPTIONS=${port_options}" -P "${consumer_source}/vcpkg.cmake"
+  )
+  set_tests_properties(
+    consumer.port.${name} PROPERTIES FIXTURES_SETUP coppice_port_${name} FIXTURES_REQUIRED coppice_stage
+  )
+  coppice_accepts(${name} -DMODE=find_package "-Dcoppice_DIR=${work}/packages/share/coppice" ${ARGN})
+  set_property(TEST consumer.${name} APPEND PROPERTY FIXTURES_REQUIRED coppice_port_${name})
+endfunction()
+
+# The stage is where fetched libraries are installed.
+set(port_options "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${stage}" ${own_nlohmann_json} ${own_fmt})
+coppice_port(vcpkg "" -DOPTIONAL_COMPONENT=wire ${no_simdjson})
+if(TARGET coppice::wire)
+  list(APPEND port_options ${own_simdjson})
+  coppice_port(wire.vcpkg wire -DCOMPONENT=wire ${own_simdjson})
+endif()
+
+# coppice_recipe(NAME WIRE OPTION...): the same of Conan's recipe, whose own consumer is built.
+function(coppice_recipe name wire)
+  set(work "${CMAKE_CURRENT_BINARY_DIR}/consumer/recipe.${name}")
+  add_test(NAME consumer.recipe.${name}
+           COMMAND "${Python3_EXECUTABLE}" -B "${consumer_source}/conan/run_recipe.py"
+                   "${PROJECT_SOURCE_DIR}/cmake/conan/conanfile.py" "${work}" ${wire}
+  )
+  set_tests_properties(consumer.recipe.${name} PROPERTIES FIXTURES_SETUP coppice_recipe_${name})
+  add_test(
+    NAME consumer.${name}
+    COMMAND
+      "${CMAKE_CTEST_COMMAND}" --build-and-test "${PROJECT_SOURCE_DIR}/cmake/conan/test_package"
+      "${CMAKE_CURRENT_BINARY_DIR}/consumer/${name}" --build-generator "${CMAKE_GENERATOR}" --build-makeprogram
+      "${CMAKE_MAKE_PROGRAM}" --build-options ${consumer_options} "-Dcoppice_DIR=${work}/generators" ${ARGN}
+      --test-command test_package
+  )
+  set_tests_properties(
+    consumer.${name} PROPERTIES FIXTURES_REQUIRED "coppice_stage;coppice_recipe_${name}" TIMEOUT 300
+  )
+endfunction()
+
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_FOUND)
+  coppice_recipe(conan OFF ${no_simdjson})
+  if(TARGET coppice::wire)
+    coppice_recipe(wire.conan ON ${own_simdjson})
+  endif()
+else()
+  message(STATUS "There is no Python, Conan's recipe is not tested")
+endif()

@@ -1,0 +1,2 @@
+def basic_layout(conanfile):
+    conanfile.laid_out = True
