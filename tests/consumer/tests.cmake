@@ -30,6 +30,17 @@ add_test(NAME consumer.schema COMMAND "${CMAKE_COMMAND}" -E compare_files "${PRO
 )
 set_tests_properties(consumer.schema PROPERTIES FIXTURES_REQUIRED coppice_stage)
 
+set(program)
+if(TARGET coppice_cli)
+  set(program "-DPROGRAM=$<TARGET_FILE:coppice_cli>")
+endif()
+add_test(NAME consumer.version COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DVERSION=${PROJECT_VERSION}"
+                                       "-DSTAGE=${stage}" "-DDATA=${CMAKE_INSTALL_DATADIR}"
+                                       "-DCMAKEDIR=${COPPICE_INSTALL_CMAKEDIR}" ${program} -P
+                                       "${consumer_source}/version.cmake"
+)
+set_tests_properties(consumer.version PROPERTIES FIXTURES_REQUIRED coppice_stage)
+
 # coppice_accepts(NAME OPTION...): the consumer is configured, built and run.
 function(coppice_accepts name)
   add_test(
