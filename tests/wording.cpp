@@ -630,7 +630,7 @@ TEST_CASE("plain wording: near misses of a clipped result are content") {
     CHECK(is_content(clipped + clipped));
     // as many characters, but one of another size
     CHECK(is_stub(clipped.substr(0, clipped.size() - 1) + "\xC3\xA9"));
-    for (const auto& [what, instead] :
+    for (const auto& change :
          std::vector<std::pair<std::string, std::string>>{{"first 30", "first 29"},
                                                           {"first 30", "first 31"},
                                                           {"first 30", "first 030"},
@@ -655,8 +655,8 @@ TEST_CASE("plain wording: near misses of a clipped result are content") {
                                                           {"[tool result cut", "[Tool result cut"},
                                                           {"first 30", "first 99999999999999999999"},
                                                           {"/a", std::string(1200, 'a')}}) {
-        CAPTURE(instead.substr(0, 40));
-        CHECK(is_content(with(clipped, what, instead)));
+        CAPTURE(change.second.substr(0, 40));
+        CHECK(is_content(with(clipped, change.first, change.second)));
     }
     // what it counts nobody can count again
     CHECK(is_stub(with(clipped, "850 characters cut", "851 characters cut")));

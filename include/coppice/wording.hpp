@@ -519,7 +519,7 @@ private:
         std::size_t left_out = 0;
         detail::Scanner cut(rest.substr(head.size()));
         return cut.literal(cut_open).number(&left_out).literal(cut_close).ok() && left_out > 0 &&
-               measure_plain(head).chars == ends->head && measure_plain(cut.rest()).chars == ends->tail;
+               measure_plain(cut.rest()).chars == ends->tail;
     }
 
     // the line between head and tail
