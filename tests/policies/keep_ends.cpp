@@ -133,6 +133,19 @@ TEST_CASE("keep_ends: what others cleared does not fill the tail") {
     CHECK(fates(pruned(document, cut)) == times(20, 'i'));
 }
 
+TEST_CASE("keep_ends: a tail in tokens counts what policies before it left") {
+    Ordered messages = list(user("start"));
+    for (std::size_t i = 0; i < 20; ++i) {
+        const Ordered input = {{"text", filler(i, 9000)}};
+        add_pair(messages, "c" + std::to_string(i), "f", input, Ordered(filler(i + 20, 9000)));
+    }
+    messages.push_back(assistant("done"));
+    const coppice::KeepEnds<0, 20, coppice::chars(8000), 25'000> ends;
+    const coppice::StaleInput<0, 0> inputs;
+    CHECK(fates(pruned(body(messages), coppice::Pipeline{inputs, ends})) == times(10, 's') + times(10, '-'));
+    CHECK(fates(pruned_once(body(messages), coppice::Pipeline{ends, inputs})) == times(15, 's') + times(5, '-'));
+}
+
 TEST_CASE("keep_ends: a tail in tokens under every cadence, and behind a horizon") {
     const Ordered document = session_of_sizes(std::vector<std::size_t>(60, 9000));
     const coppice::KeepEnds<2, 20, coppice::chars(8000), 20'000> ends;
