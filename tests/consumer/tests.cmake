@@ -48,7 +48,7 @@ function(coppice_accepts name)
     COMMAND
       "${CMAKE_CTEST_COMMAND}" --build-and-test "${consumer_source}" "${CMAKE_CURRENT_BINARY_DIR}/consumer/${name}"
       --build-generator "${CMAKE_GENERATOR}" --build-makeprogram "${CMAKE_MAKE_PROGRAM}"
-      --build-options ${consumer_options} ${ARGN} --test-command consumer
+      --build-options --fresh ${consumer_options} ${ARGN} --test-command consumer
   )
   set_tests_properties(consumer.${name} PROPERTIES FIXTURES_REQUIRED coppice_stage TIMEOUT 300)
 endfunction()
@@ -130,7 +130,8 @@ else()
   coppice_accepts(pkg-config -DMODE=pkg-config ${no_simdjson})
   # as pkgconf has it, or as the older pkg-config
   coppice_refuses(
-    pkg-config.wrong_version "'coppice >= 9.0' (could not be satisfied|but version of coppice is)" -DMODE=pkg-config -DVERSION=9.0
+    pkg-config.wrong_version "'coppice >= 9.0' (could not be satisfied|but version of coppice is)" -DMODE=pkg-config
+    -DVERSION=9.0
   )
   if(TARGET coppice::wire)
     coppice_accepts(wire.pkg-config -DMODE=pkg-config -DCOMPONENT=wire)
@@ -154,7 +155,9 @@ function(coppice_port name features)
 endfunction()
 
 # The stage is where fetched libraries are installed.
-set(port_options "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${stage}" ${own_nlohmann_json} ${own_fmt})
+set(port_options "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${stage}" ${own_nlohmann_json}
+                 ${own_fmt}
+)
 coppice_port(vcpkg "" -DOPTIONAL_COMPONENT=wire ${no_simdjson})
 if(TARGET coppice::wire)
   list(APPEND port_options ${own_simdjson})
@@ -174,7 +177,7 @@ function(coppice_recipe name wire)
     COMMAND
       "${CMAKE_CTEST_COMMAND}" --build-and-test "${PROJECT_SOURCE_DIR}/cmake/conan/test_package"
       "${CMAKE_CURRENT_BINARY_DIR}/consumer/${name}" --build-generator "${CMAKE_GENERATOR}" --build-makeprogram
-      "${CMAKE_MAKE_PROGRAM}" --build-options ${consumer_options} "-Dcoppice_DIR=${work}/generators" ${ARGN}
+      "${CMAKE_MAKE_PROGRAM}" --build-options --fresh ${consumer_options} "-Dcoppice_DIR=${work}/generators" ${ARGN}
       --test-command test_package
   )
   set_tests_properties(

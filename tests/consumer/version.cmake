@@ -1,4 +1,4 @@
-# cmake -DSOURCE= -DVERSION= -DSTAGE= -DDATA=<share> -DCMAKEDIR=<share/cmake/coppice> -DPROGRAM=<the coppice program, or nothing> -P version.cmake
+# cmake -DSOURCE= -DVERSION= -DSTAGE= -DDATA=<share> -DCMAKEDIR=<share/cmake/coppice> [-DPROGRAM=<coppice>] -P version.cmake
 #
 # include/coppice/version.hpp says the version, which CMake read as VERSION; all other places must say the same.
 cmake_minimum_required(VERSION 3.25)
