@@ -22,6 +22,8 @@ set(posix ${all})
 list(FILTER posix INCLUDE REGEX "^coppice/spill/")
 list(FILTER all EXCLUDE REGEX "^coppice/spill/")
 list(SORT all)
+# First for what it includes first: a compiler that is not right says so before it says anything else.
+list(PREPEND all coppice/coppice.hpp)
 list(SORT posix)
 
 set(taken)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/exceptions.hpp>
+
 #include <coppice/any_pipeline.hpp>
 #include <coppice/audit.hpp>
 #include <coppice/cadence.hpp>
@@ -46,4 +48,5 @@
 #include <coppice/text.hpp>
 #include <coppice/tokens.hpp>
 #include <coppice/transcript.hpp>
+#include <coppice/version.hpp>
 #include <coppice/wording.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/exceptions.hpp>
+
 #include <coppice/detail/reporting.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/report.hpp>

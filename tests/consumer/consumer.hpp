@@ -5,7 +5,6 @@
 #include CONSUMER_HEADER
 #else
 #include <coppice/coppice.hpp>
-#include <coppice/version.hpp>
 #endif
 
 #include <string>
