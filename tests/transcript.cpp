@@ -360,7 +360,9 @@ TEST_CASE("transcript: a part of one has its frame and words but only the entrie
     Transcript part;
     part.add() = entry(Kind::opaque, 0);
     part.messages.push_back({Role::user, 0, node(1)});
-    part.narrow(whole);
+    coppice::detail::RunningSums gone;
+    gone.start(whole.messages.size());
+    part.narrow(whole, gone);
     CHECK(part.narrowed());
     CHECK_FALSE(whole.narrowed());
     CHECK(part.dialect == "anthropic");
