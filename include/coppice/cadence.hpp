@@ -22,6 +22,7 @@ public:
     virtual ~Prospect() = default;
     virtual Reclaim reclaim(const CacheRules& rules) = 0;
     virtual std::size_t pruned_tokens() = 0;
+    virtual bool left_stubs() = 0;
 
 protected:
     Prospect() = default;
@@ -49,6 +50,10 @@ struct Request {
     Reclaim reclaim(const CacheRules& rules = {}) const {
         return prospect == nullptr ? Reclaim{} : prospect->reclaim(rules);
     }
+
+    /// Whether rewrites at earlier requests have changed a call or a result. A body that is fed back pruned has stubs
+    /// instead: `Entry::stub`, `cleared` and `elided` tell.
+    bool left_stubs() const { return prospect != nullptr && prospect->left_stubs(); }
 
     const Transcript* transcript = nullptr;
     Prospect* prospect = nullptr;

@@ -41,7 +41,7 @@ struct BlockPlace {
 struct CompactionRange {
     std::size_t first_message = 0;
     std::size_t end_message = 0;    ///< the first one behind it
-    std::size_t user_messages = 0;  ///< with which a person began to speak; a summary should keep what they say
+    std::size_t user_messages = 0;  ///< in which the user says something; a summary should keep that
     std::size_t tokens = 0;         ///< as they are sent now, estimated
 
     friend bool operator==(const CompactionRange&, const CompactionRange&) = default;
@@ -92,7 +92,8 @@ struct Report {
     /// rewrite, and otherwise of the next one, as far as it can be told. Where the provider has breakpoints. A host that
     /// sets it tells the cadence: `CacheRules{.look_back = 0}`.
     std::optional<BlockPlace> suggested_breakpoint;
-    /// Of one request, where pruning has taken out 2,000 tokens or more. Nothing in it waits for an answer or is unread.
+    /// Of one request, where pruning has taken 2,000 tokens or more out of these messages. Nothing in it waits for an answer
+    /// or is unread, and no step of the model is cut in two.
     std::optional<CompactionRange> suggested_compaction;
     /// What cannot be cleared exceeds the mark of the cadence or the limit of the host; nothing is rewritten for it. In a
     /// tool loop of a model that binds its thinking, that is all.

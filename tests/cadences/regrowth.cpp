@@ -79,6 +79,31 @@ TEST_CASE("regrowth: a history that is fed back pruned waits as long as one that
     CHECK(count > 4);
 }
 
+TEST_CASE("regrowth: what leaves no stub is no sign of a rewrite, neither before nor after") {
+    // `pruned` asks that the second time changes nothing
+    const auto check = [](const coppice::Pipeline<coppice::StaleReasoning<1>, coppice::StaleMedia<1>, coppice::KeepRecent<2>,
+                                                  coppice::Regrowth<2'000, 600, 5'000>>& pruner) {
+        for (std::size_t turns = 1; turns <= 24; ++turns) {
+            for (const std::size_t calls_from : {3U, 6U, 99U}) {
+                Ordered messages = Ordered::array();
+                for (std::size_t i = 0; i < turns; ++i) {
+                    messages.push_back(i % 3 == 2 ? user_blocks(text("look"), image(3'000 + i)) : user("go on"));
+                    messages.push_back(assistant_blocks(thinking(filler(i, 3'000)), text("answer")));
+                    if (i < calls_from) { continue; }
+                    add_pair(messages, "c" + std::to_string(i), "Read", Ordered{{"path", std::to_string(i)}},
+                             Ordered(filler(i, 3'800)));
+                }
+                Ordered document = body(messages);
+                document["model"] = "claude-sonnet-4-5";
+                AllowedChanges allowed;
+                allowed.user_images = true;
+                pruned(document, pruner, allowed);
+            }
+        }
+    };
+    check({});
+}
+
 TEST_CASE("regrowth: defaults") {
     constexpr coppice::Regrowth<> defaults;
     CHECK(defaults.trigger == 48'000);

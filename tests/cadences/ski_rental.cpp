@@ -23,6 +23,7 @@ public:
     explicit Fixed(coppice::Reclaim reclaim) : reclaim_(reclaim) {}
     coppice::Reclaim reclaim(const coppice::CacheRules&) override { return reclaim_; }
     std::size_t pruned_tokens() override { return 0; }
+    bool left_stubs() override { return false; }
 
 private:
     coppice::Reclaim reclaim_;

@@ -517,6 +517,9 @@ TEST_CASE("worth: it counts what the user says in it, which it should keep") {
     CHECK(range->first_message == 1);
     CHECK(range->end_message == 11);
     CHECK(range->user_messages == 1);
+    // also what stands beside a result
+    messages[2]["content"].push_back(text("and this"));
+    CHECK(compaction_of(body(messages))->user_messages == 2);
 }
 
 TEST_CASE("worth: no call is cut off from its result, however they cross") {
@@ -535,6 +538,29 @@ TEST_CASE("worth: no call is cut off from its result, however they cross") {
     REQUIRE(report.suggested_compaction);
     CHECK(report.suggested_compaction->first_message == 1);
     CHECK(report.suggested_compaction->end_message == 8);
+}
+
+TEST_CASE("worth: no step of the model is cut in two") {
+    const auto item = [](const char* type, const char* id) {
+        Json out{{"type", type}, {type == std::string("reasoning") ? "id" : "call_id", id}};
+        if (type == std::string("reasoning")) {
+            out["summary"] = Json::array();
+            out["encrypted_content"] = "c2ln";
+        } else if (type == std::string("function_call")) {
+            out["name"] = "Read";
+            out["arguments"] = "{}";
+        } else {
+            out["output"] = long_text(static_cast<std::size_t>(id[0]));
+        }
+        return out;
+    };
+    const Json document{{"input", list(user("start"), item("reasoning", "r"), item("function_call", "a"),
+                                       item("function_call_output", "a"), item("reasoning", "s"), item("function_call", "b"),
+                                       item("function_call_output", "b"), assistant("done"))}};
+    const Report report = coppice::plan(document, coppice::Pipeline{coppice::KeepRecent<1>{}});
+    REQUIRE(report.suggested_compaction);
+    CHECK(report.suggested_compaction->first_message == 1);
+    CHECK(report.suggested_compaction->end_message == 4);
 }
 
 TEST_CASE("worth: no summary for little, for many requests at once, or where a call waits") {

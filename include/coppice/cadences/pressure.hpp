@@ -45,7 +45,7 @@ struct Pressure {
 
 private:
     constexpr bool fills(std::size_t tokens, std::size_t percent) const {
-        return tokens >= window / 100 * percent + window % 100 * percent / 100;
+        return tokens >= window / 100 * percent + (window % 100 * percent + 99) / 100;
     }
 };
 static_assert(cadence<Pressure<>>);

@@ -3,7 +3,6 @@
 
 #include <coppice/cadence.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -22,8 +21,8 @@ template <std::size_t Trigger = 48'000, std::size_t MinReclaim = 4'096, std::siz
 struct Regrowth {
     static constexpr std::string_view name = "regrowth";
     struct State {
-        bool rewritten = false;
-        std::size_t looked_at = 0;  // entries, for stubs of an earlier pruning
+        bool has_stubs = false;     // of an earlier pruning
+        std::size_t looked_at = 0;  // entries, for these
     };
 
     std::size_t trigger = Trigger;         ///< tokens, estimated; 0: never
@@ -31,22 +30,21 @@ struct Regrowth {
     std::size_t again = Again;             ///< tokens, estimated
 
     bool moves(State& state, const Request& request) const {
-        see_stubs(state, request);
         if (trigger == 0 || request.pruned_tokens() < trigger) { return false; }
-        const std::size_t enough = std::max<std::size_t>(min_reclaim, state.rewritten ? again : 1);
-        return request.reclaim().removed >= enough;
+        const std::size_t removed = request.reclaim().removed;
+        if (removed == 0 || removed < min_reclaim) { return false; }
+        return removed >= again || !(request.left_stubs() || has_stubs(state, request));
     }
-    void moved(State& state, const Request&) const { state.rewritten = true; }
 
 private:
-    // a history that was sent pruned shows that it was
-    static void see_stubs(State& state, const Request& request) {
+    static bool has_stubs(State& state, const Request& request) {
         const std::span<const Entry> all = request.transcript->all();
         const std::size_t end = request.transcript->first_entry_of(request.messages);
-        for (; !state.rewritten && state.looked_at < end; ++state.looked_at) {
+        for (; !state.has_stubs && state.looked_at < end; ++state.looked_at) {
             const Entry& entry = all[state.looked_at];
-            state.rewritten = entry.stub || entry.cleared || entry.elided > 0;
+            state.has_stubs = entry.stub || entry.cleared || entry.elided > 0;
         }
+        return state.has_stubs;
     }
 };
 static_assert(cadence<Regrowth<>>);

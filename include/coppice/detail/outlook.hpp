@@ -44,6 +44,7 @@ public:
         reclaim_removed_ = 0;
         first_ = none;
         changes_.clear();
+        left_stubs_ = false;
         field_numbers_.clear();
         least_bytes_ = least_bytes;
         ceiling_.reset();
@@ -135,6 +136,8 @@ public:
 
     /// All that rewrites changed, in their order.
     const std::vector<Change>& changes() const { return changes_; }
+    /// Whether one of them can be seen in the body: what is dropped, or was the user's, leaves nothing that tells.
+    bool left_stubs() const { return left_stubs_; }
     /// What the last of them came to, where a ceiling was looked at.
     const std::optional<CeilingOutcome>& ceiling() const { return ceiling_; }
 
@@ -142,6 +145,8 @@ private:
     void write_down(const Plan& plan, std::size_t i) {
         const Entry& entry = part_.all()[i];
         Change change{.entry = numbers_[i], .fate = plan.fate(i), .reason = plan.reason(i)};
+        const bool emptied = change.fate == Fate::elide && entry.form == Form::pieces;
+        left_stubs_ = left_stubs_ || (!emptied && (entry.kind == Kind::call || entry.kind == Kind::result));
         if (change.fate == Fate::clip) {
             change.head = plan.clipped_head(i);
             change.tail = plan.clipped_tail(i);
@@ -357,6 +362,7 @@ private:
     std::size_t reclaim_removed_ = 0;
     std::size_t first_ = none;
     std::vector<Change> changes_;
+    bool left_stubs_ = false;
     std::vector<std::size_t> field_numbers_;  // of the fields of the part, in the whole
     std::size_t least_bytes_ = 0;
     std::optional<CeilingOutcome> ceiling_;

@@ -121,6 +121,10 @@ public:
                 .rewritten = scale.tokens(outlook_.rewritten(rules.resolved(whole_.dialect)))};
     }
     std::size_t pruned_tokens() override { return scale.tokens(eighths_now()); }
+    bool left_stubs() override {
+        catch_up();
+        return outlook_.left_stubs();
+    }
 
     std::size_t eighths_now() {
         catch_up();

@@ -78,7 +78,7 @@ public:
         report.net_tokens += (as_it_was - now) * timing_.tokens_an_eighth / 1000;
         report.saturated = report.saturated || timing_.saturated;
         report.suggested_compaction.reset();
-        if (report.requests == 1 && tokens(saved) >= least_compaction) { report.suggested_compaction = compaction(); }
+        if (report.requests == 1) { report.suggested_compaction = compaction(); }
     }
 
     /// For less than this, nobody should write a summary.
@@ -98,6 +98,7 @@ private:
             end = entries[i].message + 1;
         }
         if (first == none) { return {}; }
+        const auto of_model = [&](std::size_t message) { return transcript_.messages[message].role == Role::assistant; };
         // each message is looked at once: those from `seen_first` to `seen_end` have been
         std::size_t seen_first = first;
         std::size_t seen_end = first;
@@ -113,15 +114,22 @@ private:
                 first = std::min(first, entries[entry.peer].message);
                 end = std::max(end, entries[entry.peer].message + 1);
             }
+            while (first > 0 && of_model(first) && of_model(first - 1)) { --first; }
+            while (end < unread_from && of_model(end) && of_model(end - 1)) { ++end; }
             if (end > unread_from) { return {}; }
         }
         CompactionRange range{.first_message = first, .end_message = end};
-        std::size_t size = transcript_.eighths_until(end) - transcript_.eighths_until(first);
+        std::size_t saved = 0;
+        std::size_t speaks = none;  // in this message, the user
         for (std::size_t i = transcript_.first_entry_of(first); i < transcript_.first_entry_of(end); ++i) {
-            size -= std::min(size, plan_.saved_eighths(i));
+            saved += plan_.saved_eighths(i);
+            if (entries[i].kind != Kind::user_text || entries[i].message == speaks) { continue; }
+            speaks = entries[i].message;
+            ++range.user_messages;
         }
-        range.tokens = tokens(size);
-        for (std::size_t i = first; i < end; ++i) { range.user_messages += transcript_.starts_user_turn(i); }
+        if (tokens(saved) < least_compaction) { return {}; }
+        const std::size_t size = transcript_.eighths_until(end) - transcript_.eighths_until(first);
+        range.tokens = tokens(size - std::min(size, saved));
         return range;
     }
 
