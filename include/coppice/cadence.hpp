@@ -78,7 +78,7 @@ struct Request {
 ///         bool moves(State&, const coppice::Request& request) const { return request.number % 3 == 0; }
 ///     };
 ///
-/// Models: EveryRequest, Stepped, MinReclaim, Watermark, SkiRental.
+/// Models: EveryRequest, Stepped, MinReclaim, Watermark, Regrowth, Pressure, SkiRental.
 template <class C>
 concept cadence = std::copyable<C> && std::default_initializable<typename C::State> &&
     requires(const C& c, typename C::State& state, const Request& request) {

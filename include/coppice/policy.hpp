@@ -30,7 +30,7 @@ namespace coppice {
 ///         }
 ///     };
 ///
-/// Models: SmallAging, Dedup, KeepRecent, BulkyInputClear, Ceiling, Spill, CapOnArrival, StaleMedia, ClearHinted.
+/// Models: those in policies.hpp.
 template <class P>
 concept policy = std::copyable<P> && requires(const P& p, const Transcript& transcript, Plan& plan) {
     { P::name } -> std::convertible_to<std::string_view>;

@@ -93,7 +93,7 @@ enum class Shape { as_it_was, always_blocks };
 ///         }
 ///     };
 ///
-/// Models: PlainWording, OpenSwarmWording.
+/// Models: PlainWording, OpenSwarmWording, SummaryWording.
 template <class W>
 concept wording = std::copyable<W> && requires(const W& w, std::string& out, const ResultFacts& result,
                                                const FieldFacts& field, std::string_view text) {
@@ -119,7 +119,7 @@ concept capping_wording = wording<W> && requires(const W& w, std::string& out, c
     w.cap(out, facts);
 };
 
-/// A wording that can also write the stub of an old result that still holds head and tail, as `OversizedOutput` needs. It
+/// A wording that can also write the stub of an old result that still holds head and tail, as `OversizedOutput` and `FailedCall` need. It
 /// recognises that as `stub`. Of these, `longest_clip` bounds each, in bytes; they have the same `opening` as the others.
 template <class W>
 concept clipping_wording = wording<W> &&
