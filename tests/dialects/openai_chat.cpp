@@ -591,7 +591,7 @@ TEST_CASE("openai chat: the named fields go at any depth, and no others") {
     const std::string p(3000, 'p');
     const std::string gone = cleared(3000, "content");
     const auto arguments = [&](const std::string& content) {
-        return R"({"path":")" + p + R"(","command":")" + p + R"(","meta":{"content":")" + content +
+        return R"({"path":")" + p + R"(","command":")" + p + R"(","args":{"content":")" + content +
                R"("},"edits":{"content":")" + content + R"("},"list":[[{"content":")" + content + R"("}],")" + p +
                R"("],"content":["x"],"new_string":null})";
     };

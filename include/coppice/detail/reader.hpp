@@ -521,14 +521,14 @@ private:
     }
 
     // One step further at the end of `pointer_`: an index, where it is one, or a name. None is followed any further than
-    // a report can show.
+    // a report can show, nor into what tells of the call and is not its matter.
     bool add_step(Text name, std::size_t index) {
         constexpr std::size_t longest = 256;
         if (index != none) {
             pointer_ += '/';
             append_number(pointer_, index);
         } else {
-            if (name.raw().size() > longest) { return false; }
+            if (name.raw().size() > longest || is_one_of(name, "meta", "_meta", "metadata")) { return false; }
             append_pointer_step(pointer_, shown(name, scratch_));
         }
         return pointer_.size() <= longest;

@@ -71,7 +71,8 @@ inline void clear_bulky_inputs(const Transcript& transcript, Plan& plan, BulkyIn
 /// changes        each named field of at least `min`, at any depth (`content`, `edits[].new_string`,
 ///                `args.files[].content`): the whole value becomes a stub, never a part of it, so that no model takes
 ///                it for text to write (NousResearch/hermes-agent #83435)
-/// does nothing   to calls that are unanswered, or whose result the model has not read
+/// does nothing   to calls that are unanswered, or whose result the model has not read; inside members named `meta`,
+///                `_meta` or `metadata`
 template <std::size_t Keep = 5, Size Min = Size{2000}, bool CountEveryCall = false>
 struct BulkyInputClear {
     static constexpr std::string_view name = "bulky_input_clear";

@@ -15,7 +15,8 @@ namespace coppice {
 ///                than `min`; of a long command, its first line in the stub
 /// changes        in inputs whose texts exceed `above` together, each text of at least `min`: the whole value becomes a
 ///                stub, never a part of it, so that no model takes it for text to write (NousResearch/hermes-agent #83435)
-/// does nothing   to calls that are unanswered, or whose result the model has not read
+/// does nothing   to calls that are unanswered, or whose result the model has not read; inside members named `meta`,
+///                `_meta` or `metadata`
 ///
 /// `BulkyInputClear` does that by names, and keeps the newest such calls.
 template <std::size_t Head = 3, std::size_t Tail = 20, Size Above = chars(500), Size Min = chars(200)>
