@@ -24,7 +24,7 @@ struct Route {
     enum class Tail : std::uint8_t {
         content,  ///< nothing, or the number of a part
         output,   ///< that, or the name of a member, or the number of a chunk and a name
-        fields,   ///< a name, or the name of a list, a number and a name
+        fields,   ///< a name, and names and numbers of what it holds, to a depth
         name,     ///< a name
         list,     ///< nothing: the whole list goes
     };
@@ -149,11 +149,14 @@ private:
         return place;
     }
 
+    // a member of the input, a number in a list, and sixteen levels below
+    static constexpr std::size_t deepest = 19;
+
     static bool may_follow(Tail tail, std::size_t steps) {
         switch (tail) {
             case Tail::content: return steps <= 1;
             case Tail::output: return steps <= 2;
-            case Tail::fields: return steps == 1 || steps == 3;
+            case Tail::fields: return steps >= 1 && steps <= deepest;
             case Tail::name: return steps == 1;
             case Tail::list: break;
         }
