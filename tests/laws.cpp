@@ -2,8 +2,10 @@
 // The laws that hold for every policy, preset and guard there is, over generated sessions.
 #include "support/laws.hpp"
 #include "../examples/session_generator.hpp"
+#include "support/builders.hpp"
 #include "support/everything.hpp"
 #include "support/hints.hpp"
+#include "support/pruned.hpp"
 
 #include <doctest/doctest.h>
 
@@ -60,7 +62,7 @@ std::function<void(const coppice::Transcript&, coppice::Plan&)> random_policy(Ra
     const coppice::Unit unit = static_cast<coppice::Unit>(random.below(3));
     const coppice::Size above{random.below(200), unit};
     const coppice::Size big{above.value + 1 + random.below(3000), unit};
-    switch (random.below(8)) {
+    switch (random.below(11)) {
         case 0: {
             coppice::SmallAging<> policy;
             policy.keep = random.below(12);
@@ -118,6 +120,29 @@ std::function<void(const coppice::Transcript&, coppice::Plan&)> random_policy(Ra
             policy.keep_error = random.below(1500);
             return run(policy);
         }
+        case 7: {
+            coppice::StaleOutput<> policy;
+            policy.keep_turns = random.below(4);
+            policy.keep_steps = random.below(10);
+            policy.min = big;
+            return run(policy);
+        }
+        case 8: {
+            coppice::RepeatedCall<> policy;
+            policy.keep_turns = random.below(4);
+            policy.keep_steps = random.below(10);
+            policy.min = big;
+            return run(policy);
+        }
+        case 9: {
+            coppice::OversizedOutput<> policy;
+            policy.head = random.below(300);
+            policy.tail = random.below(200);
+            policy.above = coppice::Size{4 * (policy.head + policy.tail + 1) + random.below(1500), unit};
+            policy.keep_turns = random.below(4);
+            policy.keep_steps = random.below(10);
+            return run(policy);
+        }
         default: {
             coppice::Ceiling<> policy;
             policy.keep = random.below(4);
@@ -128,6 +153,48 @@ std::function<void(const coppice::Transcript&, coppice::Plan&)> random_policy(Ra
             return run(policy);
         }
     }
+}
+
+// Calls whose inputs have every shape that is cleared, and results about as long as the stubs that may take their place.
+Json session_of_inputs(std::uint64_t seed) {
+    Random random{seed};
+    const auto text = [&] {
+        constexpr std::array<std::size_t, 6> sizes = {8, 40, 150, 350, 700, 3000};
+        return support::filler(random.below(1000), sizes[random.below(sizes.size())] + random.below(30));
+    };
+    constexpr std::string_view stub = "[tool input cleared: 900 characters; content]";
+    const auto input = [&]() -> Json {
+        using support::list;
+        switch (random.below(11)) {
+            case 0: return Json{{"command", text()}};
+            case 1: return Json{{"a", Json{{"b", text()}}}};
+            case 2: return Json{{"items", list(text(), text())}};
+            case 3: return Json{{"command", list("bash", "-lc", text())}};
+            case 4: return Json{{"input", "*** Begin Patch\n*** Update File: " + text() + "\n" + text()}};
+            case 5: return Json{{"edits", list(Json{{"new_string", text()}, {"old_string", text()}})}};
+            case 6: return Json{{"query", text()}, {"url", text()}};
+            case 7: return Json{{"content", stub}, {"a", text()}};
+            case 8: return Json{{"urls", list(text(), std::string(stub), Json{{"url", text()}})}};
+            case 9: return Json{{"a", text()}, {"description", text()}};
+            default: return Json{{"content", text()}, {"path", "src/main.c"}};
+        }
+    };
+    constexpr std::array<const char*, 8> tools = {"Bash", "terminal", "db",         "web_extract",
+                                                  "read", "Write",    "write_file", "mcp__a__search_files"};
+    Json messages = support::list(support::user("start"));
+    for (std::size_t i = 0, count = 4 + random.below(30); i < count; ++i) {
+        const bool long_one = random.below(4) == 0;
+        const std::string output = long_one ? text() : support::filler(random.below(50), 30 + random.below(420));
+        const bool error = random.below(4) == 0;
+        support::add_pair(messages, "c" + std::to_string(i), tools[random.below(tools.size())], input(), Json(output),
+                          error);
+        if (random.below(5) == 0) {
+            messages.push_back(support::assistant("done"));
+            messages.push_back(support::user("go on"));
+        }
+    }
+    messages.push_back(support::assistant("done"));
+    return support::body(std::move(messages));
 }
 
 }  // namespace
@@ -217,6 +284,30 @@ TEST_CASE("laws: random pipelines, over generated sessions") {
         }
     }
     CHECK(engaged > 100);
+}
+
+TEST_CASE("laws: random pipelines, over calls with inputs of every shape") {
+    std::size_t engaged = 0;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        CAPTURE(seed);
+        Random random{seed};
+        const Json body = session_of_inputs(seed);
+        const auto check = [&](auto... parts) {
+            engaged += support::check_laws(body, coppice::Pipeline{Chosen<'0'>{random_policy(random)},
+                                                                   Chosen<'1'>{random_policy(random)},
+                                                                   Chosen<'2'>{random_policy(random)}, parts...})
+                           .engaged;
+        };
+        switch (random.below(6)) {
+            case 0: check(coppice::ToolSummaries{}, coppice::MinReclaim<1>{}); break;
+            case 1: check(coppice::ToolSummaries{}, coppice::Regrowth<1'500, 200, 700>{}); break;
+            case 2: check(coppice::MinReclaim<1>{}); break;
+            case 3: check(coppice::SkiRental<coppice::prices::anthropic, coppice::Size{1'000}>{}); break;
+            case 4: check(coppice::ToolSummaries{}); break;
+            default: check(coppice::Regrowth<1'500, 200, 700>{}); break;
+        }
+    }
+    CHECK(engaged > 150);
 }
 
 TEST_CASE("laws: two threads may prune copies of one document and plan the original with one pipeline") {

@@ -3,22 +3,30 @@
 
 #include "options.hpp"
 
+#include <coppice/config.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <string_view>
 
 namespace coppice_cli {
 
 namespace detail {
 
+inline std::string step(std::string_view key) {
+    std::string place;
+    coppice::detail::append_safe_step(place, key);
+    return place;
+}
+
 inline coppice::Hint::Kind hint_named(const std::string& name) {
     if (name == "pin") { return coppice::Hint::Kind::pin; }
     if (name == "useless") { return coppice::Hint::Kind::useless; }
     if (name == "regenerable") { return coppice::Hint::Kind::regenerable; }
-    throw std::invalid_argument("/" + name + " is unknown; there are pin, useless, regenerable");
+    throw std::invalid_argument(step(name) + " is unknown; there are pin, useless, regenerable");
 }
 
 }  // namespace detail
@@ -35,7 +43,7 @@ inline void read_hints(const nlohmann::json& document, Options& options) {
         if (hint.is_object()) {
             for (const auto& [key, value] : hint.items()) {
                 if (key == "id") { continue; }
-                if (key != "messages") { throw std::invalid_argument(place + "/" + key + " is unknown"); }
+                if (key != "messages") { throw std::invalid_argument(place + detail::step(key) + " is unknown"); }
                 if (!value.is_number_unsigned()) { throw std::invalid_argument(place + "/messages is no whole number"); }
                 known.messages = value.get<std::size_t>();
             }

@@ -82,7 +82,6 @@ int run_program(const std::vector<std::string_view>& words) {
     Options options = coppice_cli::parse_options(words);
     read_ledger(options);
     read_hints(options);
-    choose_pipeline(options);
     if (options.command == Options::Command::help) {
         coppice_cli::write_file("-", coppice_cli::usage);
         return 0;
@@ -104,6 +103,7 @@ int run_program(const std::vector<std::string_view>& words) {
         }
         return 0;
     }
+    choose_pipeline(options);
     const bool body_to_out = options.command == Options::Command::prune;
     const bool report_hits_body = coppice_cli::same_file(options.report, body_to_out ? options.out : "-") ||
                                   (options.in != "-" && coppice_cli::same_file(options.report, options.in));

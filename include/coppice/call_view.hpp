@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/call_identity.hpp>
 #include <coppice/detail/canonical.hpp>
 #include <coppice/detail/json_text.hpp>
 #include <coppice/transcript.hpp>
@@ -35,6 +36,11 @@ public:
     }
     /// From now on, of a result in pieces the text of one of them: which comes first depends on the order of keys.
     void show_part(std::size_t part) { part_ = part; }
+    /// And as if the call had had no input.
+    void hide_input() {
+        read_ = true;
+        input_.clear();
+    }
 
     /// A text of the input, as far as anybody would show it; nothing of other values, or where an earlier pruning took it.
     std::string text(std::string_view name) const {
@@ -177,13 +183,7 @@ private:
         read_ = true;
         input_.clear();
         const std::size_t peer = transcript_->all()[result_].peer;
-        if (peer == none) { return; }
-        const Entry& call = transcript_->all()[peer];
-        if (!call.packed.empty()) {
-            transcript_->source->append_canonical(call.packed, input_);
-        } else if (call.content) {
-            transcript_->source->append_canonical(call.content, input_);
-        }
+        if (peer != none) { detail::append_input(*transcript_, transcript_->all()[peer], input_); }
     }
 
     const Transcript* transcript_ = nullptr;

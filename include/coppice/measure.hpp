@@ -25,6 +25,15 @@ constexpr std::string_view name_of(Unit unit) {
     return unit == Unit::bytes ? "bytes" : unit == Unit::chars ? "chars" : "utf16";
 }
 
+namespace detail {
+
+/// The most that one code point has of a unit.
+constexpr std::size_t widest_character(Unit unit) {
+    return unit == Unit::bytes ? 4 : unit == Unit::utf16 ? 2 : 1;
+}
+
+}  // namespace detail
+
 /// A threshold together with its unit. A bare number means bytes.
 ///
 ///     coppice::Ceiling<120'000>                   // bytes

@@ -158,11 +158,11 @@ void recognise_own_texts(Transcript& transcript, const AnyWording& wording, bool
             if (!input || !wording.may_be_stub(field.text)) { continue; }
             const Recognised found = wording.recognise(decoded(field.text.text(), scratch));
             if (found.kind != Recognised::Kind::stub) { continue; }
-            entry.cleared = field.cleared = true;
+            field.cleared = true;
+            note_cleared(entry, field);
             // what names no call any more shall not name its result
-            if (!names_call(entry, field)) { continue; }
-            entry.identity = {};
-            entry.unnamed = true;
+            if (entry.identity_member.empty() || !stands_in(field, entry.identity_member)) { continue; }
+            entry.identity = entry.identity_member = {};
             if (entry.peer != none) { transcript.all()[entry.peer].identity = {}; }
         }
         if (entry.kind != Kind::result) { continue; }

@@ -104,25 +104,11 @@ public:
         return decisions_[entry].fate == Fate::keep ? Extent{} : before(entry) - decisions_[entry].after;
     }
     /// What is planned for an entry spares, in eighths of a token, with images for what they cost.
-    std::size_t saved_eighths(std::size_t entry) const {
-        if (decisions_[entry].fate == Fate::keep) { return 0; }
-        std::size_t saved = 0;
-        const auto add = [&](const Edit& edit) {
-            std::size_t was = token_eighths(size_before(edit));
-            if (edit.part != none) {
-                const Part& part = transcript_->parts[edit.part];
-                if (part.kind == Part::Kind::image) { was -= transcript_->image_surplus(part); }
-            } else if (edit.field == none) {
-                was -= transcript_->image_surplus(transcript_->all()[entry]);
-            }
-            const Extent& after = edit.part != none    ? changed_parts_[edit.part].after
-                                  : edit.field != none ? changed_fields_[edit.field].after
-                                                       : decisions_[entry].after;
-            const std::size_t is = token_eighths(after);
-            saved += was > is ? was - is : 0;
-        };
-        for_each_edit_of(entry, add);
-        return saved;
+    std::size_t saved_eighths(std::size_t entry) const { return spared(entry, 0); }
+    /// The same, but where the input of a call was cleared before, with the longest text that its result can have got while
+    /// it was there: no less is planned for the history that is fed back pruned.
+    std::size_t surely_saved_eighths(std::size_t entry) const {
+        return spared(entry, token_eighths(ascii(decisions_[entry].unsaid)));
     }
 
     /// The first entry that this plan and another one of the same transcript do not leave alike; `none` where they do.
@@ -321,58 +307,37 @@ public:
     /// Replaces a result that is all text by its first `head` and last `tail` code points, with the wording's line
     /// between them. What is written does not exceed `above`, so that who caps what exceeds it caps it once.
     bool cap(std::size_t entry, Size above, std::size_t head, std::size_t tail, std::string_view reason) {
-        const Entry& result = transcript_->all()[entry];
-        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry) && result.reference.empty();
-        if (!open || result.images + result.elided + result.documents + result.others > 0) { return false; }
-        const std::size_t mark = texts_.size();
-        Decision decision;
-        decision.fate = Fate::cap;
-        decision.text_at = mark;
-        joined_.clear();
-        append_joined_text(entry, joined_);
-        const CapFacts facts{.content = detail::valid_utf8(joined_, spelled_), .head = head, .tail = tail};
-        bool worded = false;
-        append([&](std::string& out) { worded = wording_.cap(out, facts); });
-        decision.text_size = texts_.size() - mark;
-        const std::string_view text = text_of(decision);
-        const bool once = worded && !measure_plain(text).exceeds(above) &&
-                          wording_.recognise(text).kind == Recognised::Kind::capped;
-        if (!once || !fits(entry, decision, false)) {
-            texts_.resize(mark);
-            return false;
-        }
-        take(entry, decision, reason);
-        return true;
+        return take_ends(
+            entry, Fate::cap, head, tail, reason,
+            [&](const CapFacts& facts) {
+                bool worded = false;
+                append([&](std::string& out) { worded = wording_.cap(out, facts); });
+                return worded ? std::optional<std::size_t>(0) : std::nullopt;
+            },
+            [&](std::string_view text) {
+                return !measure_plain(text).exceeds(above) &&
+                       wording_.recognise(text).kind == Recognised::Kind::capped;
+            });
     }
 
     /// Replaces an old result that is all text by a stub that still holds its first `head` and last `tail` code points.
     /// It is no more changed after that.
     bool clip(std::size_t entry, std::size_t head, std::size_t tail, std::string_view reason) {
-        const Entry& result = transcript_->all()[entry];
-        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry) && !result.capped &&
-                          result.reference.empty();
-        if (!open || result.images + result.elided + result.documents + result.others > 0) { return false; }
-        const std::size_t mark = texts_.size();
-        Decision decision;
-        decision.fate = Fate::clip;
-        decision.text_at = mark;
-        decision.head = head;
-        decision.tail = tail;
-        const ResultFacts facts = facts_of(entry);
-        joined_.clear();
-        append_joined_text(entry, joined_);
-        const CapFacts cut{.content = detail::valid_utf8(joined_, spelled_), .head = head, .tail = tail};
-        bool worded = false;
-        append([&](std::string& out) { worded = wording_.clip(out, facts, cut); });
-        decision.text_size = texts_.size() - mark;
-        const bool known = worded && wording_.recognise(text_of(decision)).kind == Recognised::Kind::stub;
-        if (!known || !fits(entry, decision, false)) {
-            texts_.resize(mark);
-            return false;
-        }
-        take(entry, decision, reason);
-        relabel_duplicates(entry);
-        return true;
+        const bool taken =
+            !transcript_->all()[entry].capped &&
+            take_ends(
+                entry, Fate::clip, head, tail, reason,
+                [&](const CapFacts& cut) {
+                    bool worded = false;
+                    const auto write = [&](std::string& out, const ResultFacts& facts) {
+                        worded = wording_.clip(out, facts, cut);
+                    };
+                    const std::size_t unsaid = append_of(entry, facts_of(entry), write);
+                    return worded ? std::optional(unsaid) : std::nullopt;
+                },
+                [&](std::string_view text) { return wording_.recognise(text).kind == Recognised::Kind::stub; });
+        if (taken) { relabel_duplicates(entry); }
+        return taken;
     }
 
     std::size_t clipped_head(std::size_t entry) const { return decisions_[entry].head; }
@@ -503,6 +468,28 @@ private:
         }
     }
 
+    // in eighths of a token, less what a text may have had more
+    std::size_t spared(std::size_t entry, std::size_t unsaid) const {
+        if (decisions_[entry].fate == Fate::keep) { return 0; }
+        std::size_t saved = 0;
+        const auto add = [&](const Edit& edit) {
+            std::size_t was = token_eighths(size_before(edit));
+            if (edit.part != none) {
+                const Part& part = transcript_->parts[edit.part];
+                if (part.kind == Part::Kind::image) { was -= transcript_->image_surplus(part); }
+            } else if (edit.field == none) {
+                was -= transcript_->image_surplus(transcript_->all()[entry]);
+            }
+            const Extent& after = edit.part != none    ? changed_parts_[edit.part].after
+                                  : edit.field != none ? changed_fields_[edit.field].after
+                                                       : decisions_[entry].after;
+            const std::size_t is = token_eighths(after);
+            saved += was > is ? was - is : 0;
+        };
+        for_each_edit_of(entry, add);
+        return saved > unsaid ? saved - unsaid : 0;
+    }
+
     bool leaves_alike(const Plan& other, std::size_t entry) const {
         const Decision& left = decisions_[entry];
         const Decision& right = other.decisions_[entry];
@@ -562,12 +549,13 @@ private:
         std::size_t text_size = 0;
         std::size_t reference_at = 0;
         std::size_t reference_size = 0;
-        std::size_t head = 0;  // of a clipped result
+        std::size_t head = 0;  // of a clipped or capped result
         std::size_t tail = 0;
         std::size_t original = none;         // of a duplicate
         std::size_t first_duplicate = none;  // of an original
         std::size_t next_duplicate = none;
         Extent after{};
+        std::size_t unsaid = 0;  // bytes, see `append_of`
         bool leads = false;  // of a dropped block: all before it in its message go, too
     };
 
@@ -578,6 +566,7 @@ private:
         std::size_t text_at = 0;
         std::size_t text_size = 0;
         Extent after{};
+        std::size_t unsaid = 0;
         std::string_view reason{};
     };
 
@@ -638,17 +627,9 @@ private:
         decision.after = writes_blocks(result) ? transcript_->text_block(size, mark_of(result)) + ascii(2)
                                                : size.serialised();
         // mostly plain without reading the text that goes
-        const std::size_t most = decision.after.bytes + (is_stub(decision.fate) ? unsaid(result) : 0);
+        const std::size_t most = decision.after.bytes + decision.unsaid;
         const bool shrinks = most < transcript_->least_bytes(result) || most < transcript_->serialised(result).bytes;
         return shrinks && allowed(entry, decision.fate, text, assume_read);
-    }
-
-    // What named the call in a stub of its result, or told of it, may have gone with its input. A result that stayed
-    // because a stub with that was no shorter stays without it, too.
-    std::size_t unsaid(const Entry& result) const {
-        if (result.peer == none) { return 0; }
-        const Entry& call = transcript_->all()[result.peer];
-        return wording_.unsaid(call.cleared, call.unnamed);
     }
 
     // a wording gets a string of its own: whatever it does to it, the other texts stay
@@ -657,6 +638,62 @@ private:
         worded_.clear();
         write(worded_);
         texts_ += worded_;
+    }
+
+    // The same for what `write(out, facts)` says of an entry. What named its call there, or told of it, may have gone with
+    // the call's input. What stayed because a text with that was no shorter stays without it, too: answers with how many
+    // bytes longer it may have been.
+    template <class Write>
+    std::size_t append_of(std::size_t entry, ResultFacts facts, Write write) {
+        append([&](std::string& out) { write(out, facts); });
+        const std::size_t peer = transcript_->all()[entry].peer;
+        if (peer == none) { return 0; }
+        const Entry& call = transcript_->all()[peer];
+        const std::size_t most = wording_.unsaid(call.cleared, call.unnamed);
+        if (most == 0) { return 0; }
+        const std::size_t said = worded_.size();
+        facts.identity = {};
+        CallView call_without_input;
+        if (facts.call != nullptr) {
+            call_without_input = *facts.call;
+            call_without_input.hide_input();
+            facts.call = &call_without_input;
+        }
+        worded_.clear();
+        write(worded_, facts);
+        return worded_.size() + most > said ? worded_.size() + most - said : 0;
+    }
+
+    // Head and tail of a result that is all text: `write(facts)` words them and answers as `append_of`, or not at all where
+    // it has no words, and `is_known(text)` says whether the next pruning will know what that is.
+    template <class Write, class IsKnown>
+    bool take_ends(std::size_t entry, Fate fate, std::size_t head, std::size_t tail, std::string_view reason,
+                   Write write, IsKnown is_known) {
+        const Entry& result = transcript_->all()[entry];
+        const bool open = decisions_[entry].fate == Fate::keep && is_open_result(entry) && result.reference.empty();
+        if (!open || result.images + result.elided + result.documents + result.others > 0) { return false; }
+        const std::size_t mark = texts_.size();
+        Decision decision;
+        decision.fate = fate;
+        decision.text_at = mark;
+        decision.head = head;
+        decision.tail = tail;
+        joined_.clear();
+        append_joined_text(entry, joined_);
+        const CapFacts facts{.content = detail::valid_utf8(joined_, spelled_), .head = head, .tail = tail};
+        const std::optional<std::size_t> unsaid = write(facts);
+        decision.unsaid = unsaid.value_or(0);
+        decision.text_size = texts_.size() - mark;
+        if (!unsaid || !is_known(text_of(decision)) || !fits(entry, decision, false)) {
+            texts_.resize(mark);
+            return false;
+        }
+        take(entry, decision, reason);
+        return true;
+    }
+
+    auto as_result() const {
+        return [this](std::string& out, const ResultFacts& facts) { wording_.result(out, facts); };
     }
 
     bool propose_stub(std::size_t entry, bool duplicate, bool assume_read, Decision& decision) {
@@ -670,7 +707,7 @@ private:
         if (transcript_->all()[entry].form == Form::pieces) {
             return propose_pieces(entry, facts, assume_read, decision) && shortens_cap(entry, decision);
         }
-        append([&](std::string& out) { wording_.result(out, facts); });
+        decision.unsaid = append_of(entry, facts, as_result());
         decision.text_size = texts_.size() - decision.text_at;
         return fits(entry, decision, assume_read) && shortens_cap(entry, decision);
     }
@@ -720,10 +757,10 @@ private:
                 const auto word = [&] {
                     piece.text_at = texts_.size();
                     call_.show_part(i);
-                    append([&](std::string& out) { wording_.result(out, facts); });
+                    piece.unsaid = append_of(entry, facts, as_result());
                     piece.text_size = texts_.size() - piece.text_at;
                     piece.after = measure(text_of(piece)).serialised();
-                    const bool fits = piece.after.bytes + unsaid(result) < size.bytes &&
+                    const bool fits = piece.after.bytes + piece.unsaid < size.bytes &&
                                       allowed(entry, decision.fate, text_of(piece), assume_read);
                     if (!fits) { texts_.resize(piece.text_at); }
                     return fits;
@@ -738,6 +775,7 @@ private:
                 worded = true;
             }
             decision.after += piece.after;
+            decision.unsaid += piece.unsaid;
             proposed_.emplace_back(i, piece);
         }
         return worded;
@@ -757,7 +795,7 @@ private:
         decision.after = piece.after;
         proposed_.assign(1, {result.first_part, piece});
         const Part& part = transcript_->parts[result.first_part];
-        const std::size_t most = piece.after.bytes + (is_stub(decision.fate) ? unsaid(result) : 0);
+        const std::size_t most = piece.after.bytes + decision.unsaid;
         return most < transcript_->serialised(part).bytes && allowed(entry, decision.fate, text, assume_read);
     }
 
@@ -785,6 +823,7 @@ private:
             Piece piece{.changed = true, .reason = reason};
             if (!propose_image(entry, transcript_->parts[i], facts, false, piece)) { continue; }
             decision.after += piece.after;
+            decision.unsaid += piece.unsaid;
             changed_parts_[i] = piece;
             any = true;
         }
@@ -802,11 +841,13 @@ private:
         const bool in_pieces = transcript_->all()[entry].form == Form::pieces;
         piece.as = in_pieces ? Edit::As::empty : Edit::As::block;
         piece.text_at = texts_.size();
-        append([&](std::string& out) { wording_.image(out, facts); });
+        piece.unsaid = append_of(entry, facts, [this](std::string& out, const ResultFacts& said) {
+            wording_.image(out, said);
+        });
+        if (in_pieces) { piece.unsaid = 0; }
         piece.text_size = texts_.size() - piece.text_at;
         piece.after = in_pieces ? ascii(2) : transcript_->text_block(measure(text_of(piece)), part);
-        const std::size_t unsaid_bytes = in_pieces ? 0 : unsaid(transcript_->all()[entry]);
-        const bool shrinks = piece.after.bytes + unsaid_bytes < transcript_->serialised(part).bytes;
+        const bool shrinks = piece.after.bytes + piece.unsaid < transcript_->serialised(part).bytes;
         const bool taken = shrinks && allowed(entry, Fate::elide, text_of(piece), assume_read);
         if (!taken || in_pieces) {
             texts_.resize(piece.text_at);
@@ -834,6 +875,7 @@ private:
                                                                        : std::string_view()};
         append([&](std::string& out) { wording_.field(out, facts); });
         piece.text_size = texts_.size() - piece.text_at;
+        const bool found_again = !subject.deep || piece.text_size >= Field::shortest_deep;
         if (subject.packed) {
             piece.as = Edit::As::packed;
             spelled_.clear();
@@ -844,7 +886,7 @@ private:
         }
         const bool shrinks = piece.after.bytes < subject.text.least(Unit::bytes) + 2 ||
                              piece.after.bytes < transcript_->serialised(subject).bytes;
-        if (shrinks && allowed(entry, Fate::clear_fields, text_of(piece), assume_read)) { return true; }
+        if (found_again && shrinks && allowed(entry, Fate::clear_fields, text_of(piece), assume_read)) { return true; }
         texts_.resize(piece.text_at);
         return false;
     }

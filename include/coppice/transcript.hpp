@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <coppice/detail/json_pointer.hpp>
 #include <coppice/detail/running_sums.hpp>
 #include <coppice/detail/text_arena.hpp>
 #include <coppice/measure.hpp>
@@ -60,6 +61,9 @@ struct Part {
 /// A string inside a call's input: at the top level (`content`), in an array of objects one level down
 /// (`edits[2].new_string`), or deeper, where it is long enough. Of a result in pieces, the name of each part.
 struct Field {
+    /// Bytes that a deep one has at least. A stub in its place has no fewer, or nobody would find it again.
+    static constexpr std::size_t shortest_deep = 8;
+
     Text name{};            ///< of the nearest member that it stands in
     Text list{};            ///< name of the array, which may be empty, too; of a deep one, the JSON Pointer in the input
     std::size_t index = 0;  ///< position in the array
@@ -94,7 +98,7 @@ struct Entry {
     bool stub = false;               ///< a result that is nothing but one of our own stubs
     bool capped = false;             ///< head and tail of a result whose middle an earlier pruning left out
     bool cleared = false;            ///< a call that lost fields of its input to an earlier pruning
-    bool unnamed = false;            ///< and among them the one that it was known by
+    bool unnamed = false;            ///< and perhaps among them what it was known by
     bool names_path = false;         ///< `identity` is the path of a file, not a command, a URL or a name
     std::size_t message = 0;
     std::size_t block = 0;
@@ -107,6 +111,7 @@ struct Entry {
     Text id{};
     Text tool{};      ///< of a result: through its own call
     Text identity{};  ///< path, command, ... of the call
+    Text identity_member{};  ///< of a call: the member of its input that this was read from; empty where that was a patch
     std::size_t first_part = 0;
     std::size_t part_count = 0;
     std::size_t first_field = 0;
@@ -129,6 +134,25 @@ namespace detail {
 /// Whether the call is known by this text of its input.
 inline bool names_call(const Entry& call, const Field& field) {
     return !call.identity.empty() && field.text.text().raw().data() == call.identity.raw().data();
+}
+
+/// Whether this text of its input is, or stands in, the member of that name.
+inline bool stands_in(const Field& field, Text member) {
+    if (!field.deep) { return same_text(field.in_list ? field.list : field.name, member); }
+    std::string name;
+    std::string pointer;
+    append_pointer_step(pointer, shown(member, name));
+    pointer += '/';
+    return field.list.raw().starts_with(pointer);
+}
+
+/// Notes that a field of a call is cleared. Whether the document still says what the call was known by, makes no
+/// difference here: a history that is pruned and one that is not are to be treated alike.
+inline void note_cleared(Entry& call, const Field& field) {
+    call.cleared = true;
+    // nothing tells what a patch that is gone named
+    const bool named_elsewhere = !call.identity.empty() && !call.identity_member.empty();
+    call.unnamed = call.unnamed || !named_elsewhere || stands_in(field, call.identity_member);
 }
 
 }  // namespace detail
@@ -352,8 +376,12 @@ public:
     void set_horizon(std::size_t count) {
         horizon_ = count < messages.size() ? count : messages.size();
         visible_ = first_entry_of(horizon_);
-        unread_from_ = horizon_;
-        while (unread_from_ > 0 && messages[unread_from_ - 1].role != Role::assistant) { --unread_from_; }
+        unread_from_ = unread_from(horizon_);
+    }
+    /// What the first `count` messages end with, from this one on, the model has not read yet at that point.
+    std::size_t unread_from(std::size_t count) const {
+        while (count > 0 && messages[count - 1].role != Role::assistant) { --count; }
+        return count;
     }
     std::size_t horizon() const { return horizon_; }
 

@@ -119,8 +119,9 @@ concept capping_wording = wording<W> && requires(const W& w, std::string& out, c
     w.cap(out, facts);
 };
 
-/// A wording that can also write the stub of an old result that still holds head and tail, as `OversizedOutput` and `FailedCall` need. It
-/// recognises that as `stub`. Of these, `longest_clip` bounds each, in bytes; they have the same `opening` as the others.
+/// A wording that can also write the stub of an old result that still holds head and tail, as `OversizedOutput` and
+/// `FailedCall` need. It recognises that as `stub`. Of these, `longest_clip` bounds each, in bytes; they have the same
+/// `opening` as the others.
 template <class W>
 concept clipping_wording = wording<W> &&
     requires(const W& w, std::string& out, const ResultFacts& result, const CapFacts& facts) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace support;
@@ -77,6 +78,20 @@ TEST_CASE("regrowth: a history that is fed back pruned waits as long as one that
         last = i;
     }
     CHECK(count > 4);
+}
+
+TEST_CASE("regrowth: of a history fed back pruned, short stubs of inputs at depth tell of a rewrite, too") {
+    for (const bool listed : {false, true}) {
+        Ordered messages = list(user("start"));
+        for (std::size_t i = 0; i < 60; ++i) {
+            Ordered input = listed ? Ordered{{"items", list(filler(i, 3'000))}} : Ordered{{"a", Ordered{{"b", filler(i, 3'000)}}}};
+            add_pair(messages, "c" + std::to_string(i), "Read", std::move(input), Ordered("ok"));
+        }
+        // `pruned` asks that the second time changes nothing
+        const Pruned p = pruned(body(std::move(messages)),
+                                coppice::Pipeline{coppice::StaleInput<>{}, coppice::Regrowth<12'000, 1'000, 12'000>{}});
+        CHECK(p.report.edits.size() > 20);
+    }
 }
 
 TEST_CASE("regrowth: what leaves no stub is no sign of a rewrite, neither before nor after") {

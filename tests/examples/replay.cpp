@@ -7,6 +7,7 @@
 #include "../../examples/cli/replay/lines.hpp"
 #include "../../examples/cli/replay/run.hpp"
 #include "../../examples/cli/replay/session.hpp"
+#include "support/everything.hpp"
 #include "support/folder.hpp"
 
 #include <doctest/doctest.h>
@@ -106,6 +107,14 @@ Json ten_requests() {
 }
 
 }  // namespace
+
+TEST_CASE("replay: each preset that there is can be asked for") {
+    const std::vector<NamedPolicy> all = coppice_replay::library_policies();
+    for (const std::string_view preset : support::preset_names) {
+        CAPTURE(preset);
+        CHECK(std::any_of(all.begin(), all.end(), [&](const NamedPolicy& policy) { return policy.name == preset; }));
+    }
+}
 
 TEST_CASE("replay: what each cache serves of a request that goes on") {
     CacheModels models;

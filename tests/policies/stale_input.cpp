@@ -5,6 +5,7 @@
 #include "support/dialects.hpp"
 #include "support/pruned.hpp"
 
+#include <coppice/cadences/min_reclaim.hpp>
 #include <coppice/pipeline.hpp>
 #include <coppice/policies/keep_ends.hpp>
 #include <coppice/policies/small_aging.hpp>
@@ -250,6 +251,35 @@ TEST_CASE("stale_input: what an earlier pruning cleared names no result, and fre
     }
 }
 
+TEST_CASE("stale_input: what was cleared at depth or in a list is known again, however short its stub") {
+    const coppice::StaleInput<0, 0, coppice::chars(10), coppice::chars(60)> most;
+    const coppice::KeepEnds<0, 6, coppice::chars(60)> ends;
+    const std::string text = filler(0, 600);
+    const std::vector<Ordered> inputs = {
+        {{"a", Ordered{{"b", text}}}},
+        {{"items", list(text)}},
+        {{"command", list("bash", "-lc", text)}},
+        {{"urls", list(text, Ordered{{"url", text}})}},
+        {{"input", "*** Begin Patch\n*** Update File: " + filler(1, 110) + "\n" + text}},
+        // as a model copies them
+        {{"content", cleared_input(900, "content")}, {"a", text}},
+    };
+    for (std::size_t size = 60; size <= 420; size += 4) {
+        CAPTURE(size);
+        for (const Ordered& input : inputs) {
+            Ordered document = calls({input}, filler(1, size), "db");
+            for (int i = 0; i < 4; ++i) {
+                add_pair(document["messages"], "l" + std::to_string(i), "Bash", Ordered{{"command", "ls"}}, Ordered("ok"));
+            }
+            document["messages"].push_back(assistant("done"));
+            // `pruned` asks that the second time changes nothing
+            const Pruned p = pruned(document, coppice::Pipeline{most, ends, coppice::MinReclaim<1>{}, coppice::ToolSummaries{}});
+            CHECK(input_fates(p).find('c') == 0);
+            pruned(document, coppice::Pipeline{most, ends, coppice::MinReclaim<1>{}});
+        }
+    }
+}
+
 TEST_CASE("stale_input: an image that stayed because its line was no shorter stays without the command, too") {
     const Ordered picture = {{"type", "image"}, {"source", {{"type", "url"}, {"url", "https://a.example/0123456789"}}}};
     Ordered messages = list(user("start"));
@@ -299,7 +329,7 @@ TEST_CASE("stale_input: what reading an input takes of memory grows no faster th
     };
     for (const std::string& item :
          {std::string(R"("abc")"), std::string("[]"), std::string(R"({"a":[[]]})"), std::string("[[[1]]]"),
-          '"' + std::string(64, 'x') + '"', '"' + std::string(600, 'x') + '"'}) {
+          '"' + std::string(8, 'x') + '"', '"' + std::string(64, 'x') + '"', '"' + std::string(600, 'x') + '"'}) {
         CAPTURE(item.substr(0, 20));
         const std::size_t some = taken(item, 10'000);
         const std::size_t more = taken(item, 40'000);

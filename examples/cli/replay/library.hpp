@@ -57,6 +57,8 @@ inline std::vector<NamedPolicy> library_policies() {
                                 coppice::OpenSwarmWording{}})},
         {"openswarm", "the preset of that name: OpenSwarm's wire pruner", made(coppice::presets::openswarm())},
         {"hermes", "the preset of that name: hermes-agent's proactive prune", made(coppice::presets::hermes())},
+        {"triage", "the preset of that name, for a window of 200,000 tokens: dsh-context-triage's screeners",
+         made(coppice::presets::triage(coppice::Pressure<200'000>{}))},
         {"standard", "the preset of that name", made(coppice::presets::standard())},
     };
 }

@@ -22,6 +22,14 @@
 
 namespace coppice::detail {
 
+/// One step of a JSON Pointer for a message: keys may hold anything, and it goes to a terminal.
+inline void append_safe_step(std::string& place, std::string_view key) {
+    constexpr std::size_t limit = 80;
+    std::string step;
+    append_pointer_step(step, key);
+    append_safe(place, step, limit);
+}
+
 /// A value of a configuration, and where it stands.
 template <class Json>
 struct ConfigValue {
@@ -71,12 +79,8 @@ struct ConfigValue {
 
 private:
     std::string place_of(std::string_view key) const {
-        // keys may hold anything, and the message goes to a terminal
-        constexpr std::size_t limit = 80;
-        std::string step;
-        append_pointer_step(step, key);
         std::string out = place;
-        append_safe(out, step, limit);
+        append_safe_step(out, key);
         return out;
     }
 };

@@ -78,7 +78,7 @@ public:
         first_ = none;
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
             if (plan.fate(i) == Fate::keep) { continue; }
-            reclaim_removed_ += plan.saved_eighths(i);
+            reclaim_removed_ += plan.surely_saved_eighths(i);
             first_ = std::min(first_, numbers_[i]);
         }
     }
@@ -265,7 +265,7 @@ private:
         for (std::size_t i = entry.first_field; i < entry.first_field + entry.field_count; ++i) {
             // of a result in pieces they are the names of the parts
             if (entry.kind == Kind::call && field_gone(i)) {
-                entry.cleared = true;
+                note_cleared(entry, from.fields[i]);
             } else {
                 fields.push_back(from.fields[i]);
             }

@@ -469,6 +469,7 @@ private:
             if (identity.empty()) { return; }
             call.identity = identity;
             call.names_path = one_text && found < path_keys;
+            call.identity_member = key;
             rank = found;
         };
         input.members([&](Text key, Input value) {
@@ -517,7 +518,7 @@ private:
     template <json_cursor Input>
     static bool is_deep(Input value) {
         return value.type() == JsonType::array || value.type() == JsonType::object ||
-               (value.type() == JsonType::string && value.measured().at_least(bytes(shortest_deep_string)));
+               (value.type() == JsonType::string && value.measured().at_least(bytes(Field::shortest_deep)));
     }
 
     // One step further at the end of `pointer_`: an index, where it is one, or a name. None is followed any further than
@@ -654,8 +655,7 @@ private:
         "cmd",       "url",           "query", "pattern",  "name",     "description",
     };
 
-    static constexpr std::size_t deepest = 16;               // levels below a member of the input
-    static constexpr std::size_t shortest_deep_string = 64;  // bytes
+    static constexpr std::size_t deepest = 16;  // levels below a member of the input
 
     std::string& pointer_;
     Role before_ = Role::other;

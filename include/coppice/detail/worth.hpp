@@ -88,8 +88,7 @@ private:
     // What was edited, with all that belongs to it. Nothing where some of it still waits for an answer.
     std::optional<CompactionRange> compaction() const {
         const auto entries = transcript_.all();
-        std::size_t unread_from = transcript_.messages.size();
-        while (unread_from > 0 && transcript_.messages[unread_from - 1].role != Role::assistant) { --unread_from; }
+        const std::size_t unread_from = transcript_.unread_from(transcript_.messages.size());
         std::size_t first = none;
         std::size_t end = 0;
         for (std::size_t i = 0; i < transcript_.first_entry_of(unread_from); ++i) {

@@ -38,8 +38,7 @@ struct CapOnArrival {
         if (head < shortest_end || tail < shortest_end) {
             throw std::invalid_argument("coppice::CapOnArrival: `head` and `tail` must be at least 400");
         }
-        const std::size_t widest = above.unit == Unit::bytes ? 4 : above.unit == Unit::utf16 ? 2 : 1;
-        const std::size_t room = above.value / widest;
+        const std::size_t room = above.value / detail::widest_character(above.unit);
         if (room < between || head > room - between || tail > room - between - head) {
             throw std::invalid_argument(
                 "coppice::CapOnArrival: `above` must be at least `head` + `tail` + 1250, in bytes four times that and "

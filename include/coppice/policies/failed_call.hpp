@@ -27,7 +27,7 @@ struct FailedCall {
     std::size_t keep_error = KeepError;  ///< code points of the error
 
     /// `keep_error` is no more than this.
-    static constexpr std::size_t most_error = 4096;
+    static constexpr std::size_t most_error = PlainWording::clip_limit;
 
     constexpr void validate() const {
         if (min.value == 0) { throw std::invalid_argument("coppice::FailedCall: `min` must be at least 1"); }

@@ -41,7 +41,8 @@ struct KeepEnds {
         for (; i < entries.size() && entries[i].message < end; ++i) { change(transcript, plan, i, beginning); }
         if (tail_tokens == 0) { return; }
         std::size_t size = detail::eighths_from(transcript, plan, end);
-        for (; i < entries.size() && size / 8 > tail_tokens + tail_tokens / 2; ++i) {
+        const auto too_big = [&] { return size / 8 > tail_tokens && size / 8 - tail_tokens > tail_tokens / 2; };
+        for (; i < entries.size() && too_big(); ++i) {
             const std::size_t before = plan.saved_eighths(i);
             change(transcript, plan, i, beginning);
             size -= std::min(size, plan.saved_eighths(i) - before);

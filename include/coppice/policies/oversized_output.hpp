@@ -32,14 +32,13 @@ struct OversizedOutput {
     std::size_t keep_steps = KeepSteps;  ///< steps of the model
 
     /// Head and tail together have no more code points than this.
-    static constexpr std::size_t most = 4096;
+    static constexpr std::size_t most = PlainWording::clip_limit;
 
     constexpr void validate() const {
         if (head > most || tail > most - head) {
             throw std::invalid_argument("coppice::OversizedOutput: `head` + `tail` must be at most 4096");
         }
-        const std::size_t widest = above.unit == Unit::bytes ? 4 : above.unit == Unit::utf16 ? 2 : 1;
-        if (above.value / widest <= head + tail) {
+        if (above.value / detail::widest_character(above.unit) <= head + tail) {
             throw std::invalid_argument(
                 "coppice::OversizedOutput: `above` must be more than `head` + `tail`, in bytes four times that and in "
                 "UTF-16 twice");

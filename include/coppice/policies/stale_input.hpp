@@ -50,7 +50,9 @@ struct StaleInput {
 private:
     bool exceeds(std::span<const Field> fields) const {
         Extent sum;
-        for (const Field& field : fields) { sum += field.text.plain(); }
+        for (const Field& field : fields) {
+            if (!field.cleared) { sum += field.text.plain(); }
+        }
         return sum.exceeds(above);
     }
 };

@@ -52,7 +52,7 @@ constexpr Hermes<> hermes(HermesNumbers numbers = {}) {
     Regrowth<> when;
     when.trigger = numbers.trigger_tokens;
     when.min_reclaim = numbers.min_reclaim_tokens;
-    when.again = std::max(numbers.trigger_tokens / 2, numbers.min_reclaim_tokens);
+    when.again = numbers.trigger_tokens / 2;
     return hermes(when, numbers);
 }
 
