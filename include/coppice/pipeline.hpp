@@ -330,6 +330,7 @@ public:
         Transcript& transcript = workspace.transcript;
         transcript.binds_thinking = the_binding().binds(transcript);
         transcript.binds_from = transcript.binds_thinking ? the_binding().binds_from(transcript) : 0;
+        transcript.guesses_binding = transcript.binds_thinking && the_binding().guesses(transcript);
         Planner planner{this, &workspace, &wording, &guards};
         const detail::Timing& timing = workspace.timing =
             detail::find_timing(transcript, the_cadence(), workspace.ledger, workspace.outlook, planner);

@@ -243,7 +243,7 @@ public:
         frame_keys = {};
         source = nullptr;
         model = {};
-        drops_unbound_thinking = binds_thinking = false;
+        drops_unbound_thinking = binds_thinking = guesses_binding = false;
         thinking_mode = ThinkingMode::unsaid;
         binds_from = 0;
         bound_until = {};
@@ -360,6 +360,8 @@ public:
     bool binds_thinking = false;
     /// As far as anybody could tell: requests of no more than so many messages were pruned before it was known.
     std::size_t binds_from = 0;
+    /// Nothing but an earlier pruning tells so: the model may as well be another.
+    bool guesses_binding = false;
     /// Where it does: nothing before this place may change, since thinking stands here that cannot be taken out.
     struct Place {
         std::size_t message = 0;

@@ -372,6 +372,26 @@ TEST_CASE("thinking_binding: what was pruned before the first thought stays as i
     CHECK(fates(p) == "ssssssssss-");
 }
 
+TEST_CASE("thinking_binding: who pruned before it was known whose model it is does not prune more the second time") {
+    // no name, no thinking: the third request is in a tool loop, and at the fourth the user speaks
+    Ordered messages = list(user("start"));
+    for (std::size_t i = 0; i < 3; ++i) {
+        add_pair(messages, "c" + std::to_string(i), "Read", Ordered{{"path", std::to_string(i)}}, Ordered(filler(i, 3'000)));
+    }
+    messages.push_back(assistant("done"));
+    messages.push_back(user("go on"));
+    messages.push_back(assistant("done"));
+    Ordered document = body(messages);
+    document.erase("model");
+    for (std::size_t requests = 1; requests <= 7; ++requests) {
+        CAPTURE(requests);
+        // `pruned` asks that the second time changes nothing
+        const Pruned p = pruned(document, coppice::Pipeline{coppice::KeepRecent<0, coppice::Size{100}>{},
+                                                            coppice::Stepped<>{.requests = requests}});
+        CHECK(p.unchanged() == (requests == 7));
+    }
+}
+
 TEST_CASE("thinking_binding: a giant turn that keeps one thought is asked for each of them once") {
     constexpr std::size_t steps = 1'000;
     const auto asked = [&](auto policy, std::string_view model) {

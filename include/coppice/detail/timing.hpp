@@ -234,6 +234,8 @@ Timing find_timing(const Transcript& transcript, const Cadence& chosen, const Le
             due = false;
             if constexpr (requires { chosen.moved(state, request); }) { chosen.moved(state, request); }
         }
+        // it moves only where it would, whatever the model
+        if (transcript.guesses_binding) { due = false; }
         if (notes.billed()) { weighing.scale.learn(*notes.billed(), weighing.eighths_now()); }
         before = request.messages;
     });

@@ -113,6 +113,15 @@ struct ThinkingBinding {
         return of_claude && (thinks || transcript.thinking_mode == ThinkingMode::on || any(is_ours));
     }
 
+    /// Of one that binds: nothing tells so but that it was pruned before, which may as well have been without any thinking.
+    bool guesses(const Transcript& transcript) const {
+        const bool told = when == Binds::always || !detail::is_anonymous(transcript.model) ||
+                          transcript.thinking_mode == ThinkingMode::on;
+        const auto& all = transcript.all();
+        return !told && std::none_of(all.begin(), all.end(),
+                                     [](const Entry& entry) { return entry.kind == Kind::reasoning; });
+    }
+
     /// Of one that binds: requests of no more than so many messages did not show it. What they changed stays changed, since
     /// what was thought afterwards is bound to that.
     std::size_t binds_from(const Transcript& transcript) const {
