@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The laws that hold for every policy, preset and guard there is, over generated sessions.
 #include "support/laws.hpp"
+#include "../examples/session_dialects.hpp"
 #include "../examples/session_generator.hpp"
 #include "support/builders.hpp"
 #include "support/everything.hpp"
@@ -179,14 +180,14 @@ Json session_of_inputs(std::uint64_t seed) {
             default: return Json{{"content", text()}, {"path", "src/main.c"}};
         }
     };
-    constexpr std::array<const char*, 8> tools = {"Bash", "terminal", "db",         "web_extract",
-                                                  "read", "Write",    "write_file", "mcp__a__search_files"};
+    constexpr std::array<const char*, 8> tools = {"shell", "terminal", "db",         "web_extract",
+                                                  "look",  "make",     "write_file", "mcp__a__search_files"};
     Json messages = support::list(support::user("start"));
     for (std::size_t i = 0, count = 4 + random.below(30); i < count; ++i) {
         const bool long_one = random.below(4) == 0;
         const std::string output = long_one ? text() : support::filler(random.below(50), 30 + random.below(420));
         const bool error = random.below(4) == 0;
-        support::add_pair(messages, "c" + std::to_string(i), tools[random.below(tools.size())], input(), Json(output),
+        support::add_pair(messages, "toolu_0000000000000000000" + std::to_string(100 + i), tools[random.below(tools.size())], input(), Json(output),
                           error);
         if (random.below(5) == 0) {
             messages.push_back(support::assistant("done"));
@@ -194,7 +195,11 @@ Json session_of_inputs(std::uint64_t seed) {
         }
     }
     messages.push_back(support::assistant("done"));
-    return support::body(std::move(messages));
+    Json body = support::body(std::move(messages));
+    body["system"] = support::list(support::text("You are terse."));
+    body["tools"] = Json::array();
+    body["stream"] = false;
+    return body;
 }
 
 }  // namespace
@@ -291,7 +296,10 @@ TEST_CASE("laws: random pipelines, over calls with inputs of every shape") {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         CAPTURE(seed);
         Random random{seed};
-        const Json body = session_of_inputs(seed);
+        const auto dialect = coppice_examples::session_dialects[seed % coppice_examples::session_dialects.size()];
+        CAPTURE(std::string(name_of(dialect)));
+        const Json body = coppice_examples::render(dialect, session_of_inputs(seed),
+                                                   {.ids = seed % 3 != 0, .snake_case = seed % 2 == 0});
         const auto check = [&](auto... parts) {
             engaged += support::check_laws(body, coppice::Pipeline{Chosen<'0'>{random_policy(random)},
                                                                    Chosen<'1'>{random_policy(random)},
