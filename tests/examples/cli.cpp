@@ -695,7 +695,7 @@ TEST_CASE("program: hints keep a call as it is, and wrong ones are exit code 2 a
         {R"({"useless": [{"messages": 1}]})", "/useless/0 is neither an id nor an object with one"},
         {R"({"useless": [{"id": "a", "messages": -1}]})", "/useless/0/messages is no whole number"},
         {R"({"useless": [{"id": "a", "since": 1}]})", "/useless/0/since is unknown"},
-        {R"({"a/b~\u001b[2J\u202e": []})", "/a~1b~0 (2J is unknown"},
+        {R"({"a/b~\u001b[2J\u202e": []})", "/a~1b~0 (2J? is unknown"},
         {R"({"pin": [{"id": "a", "x/\u001b]0;y\u0007": 1}]})", "/pin/0/x~1 )0;y is unknown"},
     };
     for (const auto& each : wrong) {
