@@ -12,6 +12,7 @@ usage: sh cmake/run.sh WORD
   headers   compile every header on its own, with clang++
   release   the same with -O3, benchmarks built too
   bench     build and run the benchmarks
+  reference make the reference of all public names with Doxygen; what is not documented is an error
 
 Missing tools and libraries are installed with apt-get where that is possible.
 END
@@ -31,6 +32,7 @@ case $word in
     asan) compiler=clang++ libraries="$libraries libbenchmark-dev libclang-rt-dev" ;;
     headers) compiler=clang++ ;;
     release | bench) compiler=${CXX:-c++} libraries="$libraries libbenchmark-dev" ;;
+    reference) compiler=${CXX:-c++} libraries='nlohmann-json3-dev libfmt-dev doxygen' ;;
     -h | --help | help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
 esac
@@ -74,6 +76,7 @@ has() {
         libsimdjson-dev) has_header simdjson.h ;;
         doctest-dev) has_header doctest/doctest.h ;;
         libbenchmark-dev) has_header benchmark/benchmark.h ;;
+        doxygen) command -v doxygen >/dev/null 2>&1 ;;
     esac
 }
 
@@ -123,6 +126,7 @@ give_up() {
             libclang-rt-dev) say "  missing: the run time of $compiler's sanitizers" ;;
             cmake) say '  missing: cmake 3.25 or newer' ;;
             ninja-build) say '  missing: ninja' ;;
+            doxygen) say '  missing: doxygen' ;;
             *) say "  missing: the library$(names pacman "$package")" ;;
         esac
     done
@@ -206,10 +210,17 @@ headers() {
     cmake --build --preset clang --target all_verify_interface_header_sets
 }
 
+reference() {
+    cmake --preset reference
+    cmake --build --preset reference
+    say "see build/reference/html/index.html"
+}
+
 install_missing
 case $word in
     demo) demo ;;
     bench) bench ;;
     headers) headers ;;
+    reference) reference ;;
     *) exec cmake --workflow --preset "$word" ;;
 esac

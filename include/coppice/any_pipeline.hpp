@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Any pipeline, for hosts that choose one at run time. Every call of `plan`, `prune` and `prune_pieces` takes it as it
 /// takes the pipeline itself, and gives the same; a call through it costs a few virtual calls more for each request.
@@ -19,6 +19,7 @@ namespace coppice {
 /// still holds it.
 class AnyPipeline {
 public:
+    /// Takes any pipeline.
     template <class... Parts>
     AnyPipeline(Pipeline<Parts...> pipeline)
         : model_(std::make_shared<const Model<Pipeline<Parts...>>>(std::move(pipeline))) {}
@@ -29,10 +30,15 @@ public:
     ~AnyPipeline() = default;
 
     // what back ends call, as of `Pipeline`
+    /// As Pipeline::run.
     void run(Workspace& workspace) const { model_->run(workspace); }
+    /// As Pipeline::commit.
     void commit(Workspace& workspace) const { model_->commit(workspace); }
+    /// As Pipeline::prices.
     Prices prices() const { return model_->prices(); }
+    /// As Pipeline::cache_rules.
     CacheRules cache_rules() const { return model_->cache_rules(); }
+    /// As Pipeline::append_why_closed.
     void append_why_closed(const Transcript& transcript, const detail::Timing& timing, std::string& why) const {
         model_->append_why_closed(transcript, timing, why);
     }

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What a rewrite at some request would come to, for cadences that weigh one against the other. Estimated tokens.
 struct Reclaim {
@@ -20,8 +20,11 @@ struct Reclaim {
 class Prospect {
 public:
     virtual ~Prospect() = default;
+    /// As Request::reclaim.
     virtual Reclaim reclaim(const CacheRules& rules) = 0;
+    /// As Request::pruned_tokens.
     virtual std::size_t pruned_tokens() = 0;
+    /// As Request::left_stubs.
     virtual bool left_stubs() = 0;
 
 protected:
@@ -32,10 +35,10 @@ protected:
 
 /// One request of the history: the moment at which its first `messages` messages were sent.
 struct Request {
-    std::size_t number = 0;  ///< 1 for the first request of the history
-    std::size_t messages = 0;
-    std::size_t results = 0;  ///< tool results among them
-    bool may_change = true;   ///< otherwise a yes waits: in the tool loop of a model that binds its thinking
+    std::size_t number = 0;    ///< 1 for the first request of the history
+    std::size_t messages = 0;  ///< that were sent with it
+    std::size_t results = 0;   ///< tool results among them
+    bool may_change = true;    ///< otherwise a yes waits: in the tool loop of a model that binds its thinking
 
     /// The unpruned body of this request.
     Extent body() const { return transcript->body_until(messages); }
@@ -55,8 +58,8 @@ struct Request {
     /// instead: `Entry::stub`, `cleared` and `elided` tell.
     bool left_stubs() const { return prospect != nullptr && prospect->left_stubs(); }
 
-    const Transcript* transcript = nullptr;
-    Prospect* prospect = nullptr;
+    const Transcript* transcript = nullptr;  ///< the whole history
+    Prospect* prospect = nullptr;            ///< who answers what is asked of it
 };
 
 /// A cadence: decides when the pruned prefix may change. It is a fold over the requests of the history,

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A call and what came of it, for a wording that says more of it than its name. Read when somebody asks. What is asked
 /// of the input stands at its top level; it is what the call was made with, also where a policy clears it.

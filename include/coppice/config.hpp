@@ -6,7 +6,7 @@
 #include <coppice/detail/dom_walk.hpp>
 #include <coppice/spill.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The pipeline that a JSON document describes, for hosts whose users choose. It does what the same pipeline in code
 /// does, and its reports are the same.

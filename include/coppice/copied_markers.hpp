@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A text of ours in what a model wrote.
 struct CopiedMarker {

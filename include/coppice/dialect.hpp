@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Which provider's shape a body has.
 enum class Dialect : std::uint8_t {

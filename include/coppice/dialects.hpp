@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 namespace detail {
 
 /// What tells whose shape a body has. The history decides before what stands around it, and what comes first in it

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 
@@ -372,6 +372,7 @@ class ReadDocument {
     static_assert(detail::is_basic_json_v<Json>, "coppice::ReadDocument: the document is no nlohmann::basic_json");
 
 public:
+    /// Reads the document, which has to stay as it is.
     explicit ReadDocument(const Json& document, Dialect dialect = Dialect::detect) {
         transcript_.source = &source_;
         std::size_t requests = 0;

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A text in three pieces that add up to it, cut between characters.
 struct HeadTail {
-    std::string_view head{};
-    std::string_view middle{};
-    std::string_view tail{};
+    std::string_view head{};    ///< what stays of the front
+    std::string_view middle{};  ///< what goes
+    std::string_view tail{};    ///< what stays of the end
 };
 
 /// Head and tail of at most so many code points; what is between them is the middle.

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What becomes of an entry.
 enum class Fate : std::uint8_t {
@@ -30,8 +30,8 @@ constexpr bool is_stub(Fate fate) { return fate == Fate::stub || fate == Fate::c
 
 /// One change that a policy would like to make.
 struct Proposal {
-    std::size_t entry = none;
-    Fate fate = Fate::keep;
+    std::size_t entry = none;  ///< index into the transcript's entries
+    Fate fate = Fate::keep;    ///< what is to become of it
     std::string_view text{};   ///< what would be written
     bool assume_read = false;  ///< asks what would hold once the model has read the result
 };

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What a host knows of single calls and the history does not say. A call and its result are named by their id; where
 /// it repeats, all are meant. Calls without an id have no hints, and ids that no call has do nothing.
@@ -30,6 +30,7 @@ namespace coppice {
 /// (`Spill`, `CapOnArrival`), and, on models that bind thinking, all that was cleared, since thinking that came later
 /// would be invalid. Without `messages` a hint holds for the whole history at once, whatever the cadence says.
 struct Hint {
+    /// What a host knows of a call.
     enum class Kind : std::uint8_t {
         pin,          ///< never changed, by no policy; goes before the other two
         useless,      ///< nobody needs the result: `ClearHinted` clears it even where it is the newest
@@ -37,7 +38,7 @@ struct Hint {
     };
 
     std::string_view id{};     ///< not owned
-    Kind kind = Kind::pin;
+    Kind kind = Kind::pin;     ///< what is known
     std::size_t messages = 0;  ///< of the request from which on this is known
 };
 

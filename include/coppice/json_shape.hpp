@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// How a JSON text is built, valid or not.
 struct JsonShape {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What a host knew at its requests and the history does not say. A request is named by the number of messages that it
 /// had: a request ends with what the user says or tools bring, so that is the size of the history when it is sent. Decisions that used a note stay the same as long as the ledger goes along: save it with the history.
@@ -23,11 +23,12 @@ namespace coppice {
 ///     ledger.note_billed(messages.size(), usage.input_tokens);
 class Ledger {
 public:
+    /// What is known of one request.
     struct Note {
-        std::size_t messages = 0;
-        bool cold = false;
-        std::optional<std::size_t> billed{};
-        std::optional<std::size_t> limit{};
+        std::size_t messages = 0;             ///< that the request had
+        bool cold = false;                    ///< the cache held nothing of it
+        std::optional<std::size_t> billed{};  ///< input tokens, as the provider counts them
+        std::optional<std::size_t> limit{};   ///< tokens that fit from here on
 
         friend bool operator==(const Note&, const Note&) = default;
     };
@@ -64,10 +65,12 @@ private:
 
 /// What a call is told beside the body. A dialect or a ledger is one by itself.
 struct Inputs {
+    /// Nothing but the dialect.
     constexpr Inputs(Dialect which = Dialect::detect) : dialect(which) {}
+    /// The ledger of this session, and the dialect.
     constexpr Inputs(const Ledger& notes, Dialect which = Dialect::detect) : dialect(which), ledger(&notes) {}
 
-    Dialect dialect;
+    Dialect dialect;                 ///< whose body it is
     const Ledger* ledger = nullptr;  ///< not owned; of a batch, it is for every request in it
     std::string_view model{};        ///< not owned; instead of the one that the body names
     std::span<const Hint> hints{};   ///< not owned; what the host knows of single calls, in any order

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// "No such entry", "no limit".
 inline constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
@@ -39,10 +39,11 @@ constexpr std::size_t widest_character(Unit unit) {
 ///     coppice::Ceiling<120'000>                   // bytes
 ///     coppice::Ceiling<coppice::utf16(120'000)>   // UTF-16 code units
 struct Size {
-    std::size_t value = 0;
-    Unit unit = Unit::bytes;
+    std::size_t value = 0;    ///< how much
+    Unit unit = Unit::bytes;  ///< of what
 
     constexpr Size() = default;
+    /// So much of a unit.
     constexpr Size(std::size_t count, Unit counted = Unit::bytes) : value(count), unit(counted) {}
     friend constexpr bool operator==(const Size&, const Size&) = default;
 };
@@ -53,16 +54,20 @@ constexpr Size utf16(std::size_t count) { return {count, Unit::utf16}; }
 
 /// One length in every unit at once.
 struct Extent {
-    std::size_t bytes = 0;
-    std::size_t chars = 0;
-    std::size_t utf16 = 0;
+    std::size_t bytes = 0;  ///< of UTF-8
+    std::size_t chars = 0;  ///< code points
+    std::size_t utf16 = 0;  ///< code units of UTF-16
 
+    /// The count in one unit.
     constexpr std::size_t in(Unit unit) const {
         return unit == Unit::bytes ? bytes : unit == Unit::chars ? chars : utf16;
     }
+    /// Whether it has this much or more.
     constexpr bool at_least(Size size) const { return in(size.unit) >= size.value; }
+    /// Whether it has more.
     constexpr bool exceeds(Size size) const { return in(size.unit) > size.value; }
 
+    /// Adds each of the three.
     constexpr Extent& operator+=(const Extent& other) {
         bytes += other.bytes;
         chars += other.chars;
@@ -76,7 +81,9 @@ struct Extent {
         utf16 -= other.utf16;
         return *this;
     }
+    /// The sum of each of the three.
     friend constexpr Extent operator+(Extent left, const Extent& right) { return left += right; }
+    /// The difference of each of the three; the right one is part of the left one.
     friend constexpr Extent operator-(Extent left, const Extent& right) { return left -= right; }
     friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
@@ -94,8 +101,8 @@ inline constexpr std::size_t image_tokens = 1600;
 
 /// The length of a text, and how many characters JSON escaping adds to it (quotes not included).
 struct TextExtent {
-    Extent plain{};
-    Extent escapes{};
+    Extent plain{};    ///< the text itself
+    Extent escapes{};  ///< what JSON adds, but for quotes
 
     /// The length of the text as a JSON string, quotes included.
     constexpr Extent serialised() const { return plain + escapes + ascii(2); }

@@ -35,7 +35,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 
@@ -259,17 +259,17 @@ struct SpareParts {
 /// What one pruning call works with. Kept from call to call, it spares the next one its allocations; what it holds
 /// afterwards is of no use to anybody else.
 struct Workspace {
-    Transcript transcript;
-    Plan plan;
-    Plan probe;  ///< of a rewrite: what the request before was pruned by
-    detail::ReaderScratch reader;
-    std::string text;
-    detail::SpareParts spare;
-    detail::Outlook outlook;
-    detail::Timing timing;
-    std::vector<std::uint64_t> seen;
-    const Ledger* ledger = nullptr;  ///< of this call
-    detail::HintIndex hints;         ///< the same
+    Transcript transcript;            ///< what was read
+    Plan plan;                        ///< what is to be done
+    Plan probe;                       ///< of a rewrite: what the request before was pruned by
+    detail::ReaderScratch reader;     ///< of the dialect's reader
+    std::string text;                 ///< a text, decoded
+    detail::SpareParts spare;         ///< strings for the next report
+    detail::Outlook outlook;          ///< what rewrites would come to
+    detail::Timing timing;            ///< what the cadence said
+    std::vector<std::uint64_t> seen;  ///< what results that stay whole are of, hashed
+    const Ledger* ledger = nullptr;   ///< of this call
+    detail::HintIndex hints;          ///< the same
 };
 
 /// What `plan`, `prune` and `prune_pieces` take: a Pipeline, or an AnyPipeline that holds one.
@@ -300,10 +300,12 @@ class Pipeline {
 
 public:
     constexpr Pipeline() { validate(); }
+    /// Takes parts whose numbers are known at run time.
     constexpr explicit Pipeline(Parts... parts) requires(sizeof...(Parts) > 0) : parts_(std::move(parts)...) {
         validate();
     }
 
+    /// The part of this type.
     template <class P>
     constexpr const P& part() const {
         return std::get<P>(parts_);

@@ -15,10 +15,11 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// One value of the document and what takes its place.
 struct Edit {
+    /// How the replacement is written.
     enum class As : std::uint8_t {
         string,  ///< the text as a JSON string
         blocks,  ///< an array that holds one text block
@@ -28,31 +29,31 @@ struct Edit {
         drop,    ///< nothing: the block leaves its array, with a comma
     };
 
-    std::size_t entry = none;
-    std::size_t field = none;  ///< index into the transcript's fields
-    std::size_t part = none;   ///< index into the transcript's parts
-    Node node{};
-    As as = As::string;
-    std::string_view text{};
-    Node cache_mark{};  ///< goes into the text block
-    std::string_view mark_key{};
-    Node holder{};               ///< of packed JSON: the string that holds it; of a dropped block: its array
-    std::string_view packed{};   ///< and what that string means, with `node` inside
-    std::size_t index = 0;       ///< of a dropped block: its place in the array
-    bool leads = false;          ///< and whether all blocks before it go, too, so that the comma behind it goes
-    std::string_view reason{};
-    std::size_t after = 0;  ///< bytes, serialised
+    std::size_t entry = none;     ///< index into the transcript's entries
+    std::size_t field = none;     ///< index into the transcript's fields
+    std::size_t part = none;      ///< index into the transcript's parts
+    Node node{};                  ///< what is replaced
+    As as = As::string;           ///< how the replacement is written
+    std::string_view text{};      ///< what takes its place, as it reads
+    Node cache_mark{};            ///< goes into the text block
+    std::string_view mark_key{};  ///< the member that the mark is the value of
+    Node holder{};                ///< of packed JSON: the string that holds it; of a dropped block: its array
+    std::string_view packed{};    ///< and what that string means, with `node` inside
+    std::size_t index = 0;        ///< of a dropped block: its place in the array
+    bool leads = false;           ///< and whether all blocks before it go, too, so that the comma behind it goes
+    std::string_view reason{};    ///< name of the policy
+    std::size_t after = 0;        ///< bytes, serialised
 };
 
 /// What an edit does to the length of the body.
 struct EditBytes {
-    std::size_t before;
-    std::size_t after;
+    std::size_t before;  ///< as it was
+    std::size_t after;   ///< as it is written
 };
 
 /// A ceiling that was looked at, and what stood in its way.
 struct CeilingOutcome {
-    Size target{};
+    Size target{};           ///< what was to be reached
     std::string_view why{};  ///< when the history up to the horizon could not be brought under the target
 };
 
@@ -63,6 +64,7 @@ struct CeilingOutcome {
 /// The object can be used again: after the first run it allocates nothing for histories of the same size.
 class Plan {
 public:
+    /// Begins anew, with nothing planned.
     void start(const Transcript& transcript, const detail::AnyWording& wording,
                std::span<const detail::AnyGuard> guards) {
         transcript_ = &transcript;
@@ -90,7 +92,9 @@ public:
         }
     }
 
+    /// What becomes of an entry.
     Fate fate(std::size_t entry) const { return decisions_[entry].fate; }
+    /// Which policy said so; empty where none did.
     std::string_view reason(std::size_t entry) const { return decisions_[entry].reason; }
 
     /// What is planned so far takes this much out of the body.
@@ -100,6 +104,7 @@ public:
         return sum;
     }
 
+    /// The same for one entry.
     Extent saved(std::size_t entry) const {
         return decisions_[entry].fate == Fate::keep ? Extent{} : before(entry) - decisions_[entry].after;
     }
@@ -121,10 +126,13 @@ public:
 
     /// The text that takes the place of a result as a whole.
     std::string_view text(std::size_t entry) const { return text_of(decisions_[entry]); }
+    /// Whether this part of a result is replaced on its own.
     bool changes_part(std::size_t part) const { return changed_parts_[part].changed; }
     /// The text that takes the place of a part.
     std::string_view part_text(std::size_t part) const { return text_of(changed_parts_[part]); }
+    /// Whether this field of an input is cleared.
     bool changes_field(std::size_t field) const { return changed_fields_[field].changed; }
+    /// Which policy cleared it.
     std::string_view field_reason(std::size_t field) const { return changed_fields_[field].reason; }
     /// Of a duplicate: the later result that it says is still there.
     std::size_t original(std::size_t entry) const { return decisions_[entry].original; }
@@ -340,7 +348,9 @@ public:
         return taken;
     }
 
+    /// Code points that stay of a clipped result's front.
     std::size_t clipped_head(std::size_t entry) const { return decisions_[entry].head; }
+    /// Code points that stay of a clipped result's end.
     std::size_t clipped_tail(std::size_t entry) const { return decisions_[entry].tail; }
 
     /// The size that the next pruning will find of a capped result.
@@ -372,7 +382,9 @@ public:
     }
     /// How many promises were taken back.
     std::size_t withdrawn() const { return withdrawn_; }
+    /// Whether its content goes to a store.
     bool spilled(std::size_t entry) const { return decisions_[entry].reference_size != 0; }
+    /// Where the store will have it.
     std::string_view reference(std::size_t entry) const {
         return std::string_view(texts_).substr(decisions_[entry].reference_at,
                                                decisions_[entry].reference_size);
@@ -388,15 +400,18 @@ public:
 
     /// Room for a policy to work in, kept from run to run.
     struct Scratch {
-        detail::Index sizes;
-        detail::Index newest;
-        std::string left;
-        std::string right;
-        std::string tool;
+        detail::Index sizes;   ///< results by their size
+        detail::Index newest;  ///< results by their content
+        std::string left;      ///< one of two texts to compare
+        std::string right;     ///< the other one
+        std::string tool;      ///< a tool's name, decoded
     };
+    /// What policies may use while they run.
     Scratch& scratch() { return scratch_; }
 
+    /// The ceiling that was looked at, where there was one.
     const std::optional<CeilingOutcome>& ceiling() const { return ceiling_; }
+    /// Says what came of a ceiling.
     void set_ceiling(const CeilingOutcome& outcome) { ceiling_ = outcome; }
 
     /// What an edit replaces, as it stands in the document.
@@ -405,6 +420,7 @@ public:
         if (edit.field != none) { return transcript_->serialised(transcript_->fields[edit.field]); }
         return size_of_whole(edit.entry);
     }
+    /// The same in bytes.
     std::size_t bytes_before(const Edit& edit) const { return size_before(edit).bytes; }
 
     /// Calls `visit(const Edit&)` for every value that changes, in the order of the transcript.

@@ -7,7 +7,7 @@
 #include <concepts>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A policy: says what to change. It reads the transcript, of which it sees the entries up to the horizon,
 /// and writes the plan. It is a pure function of both: no clock, no counter, no state between calls. Running

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A store for full contents that a transcript only refers to.
 ///
@@ -46,12 +46,14 @@ public:
         return name;
     }
 
+    /// Stores a content.
     bool put(std::string_view reference, std::string_view content) {
         const std::scoped_lock lock(mutex_);
         const auto [place, added] = contents_.try_emplace(std::string(reference), content);
         return added || place->second == content;
     }
 
+    /// The content stored there, nothing where there is none.
     std::optional<std::string> get(std::string_view reference) const {
         const std::scoped_lock lock(mutex_);
         const auto found = contents_.find(reference);
@@ -59,6 +61,7 @@ public:
         return found->second;
     }
 
+    /// Whether the text holds a reference of such a store.
     bool refers(std::string_view text) const {
         for (std::size_t at = text.find(scheme); at != std::string_view::npos;
              at = text.find(scheme, at + 1)) {
@@ -69,11 +72,13 @@ public:
         return false;
     }
 
+    /// Whether it holds something there.
     bool holds(std::string_view reference) const {
         const std::scoped_lock lock(mutex_);
         return contents_.find(reference) != contents_.end();
     }
 
+    /// How many contents it holds.
     std::size_t size() const {
         const std::scoped_lock lock(mutex_);
         return contents_.size();

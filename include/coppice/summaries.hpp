@@ -12,7 +12,7 @@
 #include <vector>
 
 /// Summarisers for hermes-agent's tools, and for tools of other agents that do the same.
-namespace coppice::summaries {
+namespace coppice::inline v0::summaries {
 
 namespace detail {
 
@@ -194,7 +194,7 @@ struct Question {
 
 }  // namespace coppice::summaries
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The summarising wording that knows all of them.
 using ToolSummaries =

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A summariser: says in a few words what a call of certain tools did, for the stub in the place of its result. Size,
 /// outcome and the lines of a failure stand there anyway. It may write anything: what it writes is cut and made safe.
@@ -86,7 +86,7 @@ struct SummaryWording : PlainWording {
                   "coppice::SummaryWording: a summariser is default-constructible and has `tools`, an array of names, and "
                   "`void summarise(std::string&, std::string_view tool, const CallView&) const`");
     static constexpr std::string_view name = "summary";
-    static constexpr std::size_t summary_limit = 240;
+    static constexpr std::size_t summary_limit = 240;  ///< bytes
 
     void result(std::string& out, const ResultFacts& facts) const {
         PlainWording::result(out, facts, [&](std::string& safe) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// How a forged tag is made harmless.
 enum class Defuse : std::uint8_t {
@@ -25,9 +25,9 @@ constexpr std::string_view name_of(Defuse defuse) { return defuse == Defuse::quo
 
 /// The tags that fence what is written in the platform's name, and how others' texts are kept from holding any.
 struct FenceTags {
-    std::string_view note = "agent_platform_note";
-    std::string_view recap = "agent_session_recap";
-    Defuse defuse = Defuse::quoted;
+    std::string_view note = "agent_platform_note";   ///< the name of notes' tags
+    std::string_view recap = "agent_session_recap";  ///< the name of recaps' tags
+    Defuse defuse = Defuse::quoted;                  ///< what forged ones become
 
     /// Throws std::invalid_argument unless both names are [a-z][a-z0-9_]*, 4 to 64 characters of which 4 are letters
     /// and the last is no underscore, do not read like `quoted...` and do not read alike.

@@ -12,15 +12,17 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A view of text that somebody else owns: either plain UTF-8 or the inside of a JSON string that is
 /// still escaped. Nothing is copied or decoded before somebody needs it.
 class Text {
 public:
     constexpr Text() = default;
+    /// A text that reads as it is spelled.
     constexpr Text(std::string_view plain)
         : data_(plain.data()), size_(plain.size() & (~std::uint64_t{0} >> 1U)) {}
+    /// A text that stands in the document with escapes of JSON.
     static constexpr Text still_escaped(std::string_view raw) {
         // without a backslash both spellings are the same bytes
         return still_escaped(raw, raw.find('\\') != std::string_view::npos);
@@ -32,8 +34,11 @@ public:
         return text;
     }
 
+    /// As it stands in the document.
     constexpr std::string_view raw() const { return {data_, static_cast<std::size_t>(size_)}; }
+    /// Whether escapes of JSON stand in that.
     constexpr bool escaped() const { return escaped_ != 0; }
+    /// Whether there is nothing.
     constexpr bool empty() const { return size_ == 0; }
 
 private:
@@ -389,11 +394,13 @@ inline TextExtent measure(Text text) {
 class MeasuredText {
 public:
     MeasuredText() = default;
+    /// Measures nothing yet.
     explicit MeasuredText(Text text) : text_(text) {}
     /// For a back end that knows.
     MeasuredText(Text text, const TextExtent& extent)
         : text_(text), extent_(extent), plain_known_(true), escapes_known_(true) {}
 
+    /// The text itself.
     Text text() const { return text_; }
 
     /// The decoded text.

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A token estimator: guesses what a text costs without a tokenizer. `weight` weighs one text in a unit of
 /// its own; `tokens` turns a sum of weights (`add_weights`) into tokens, so that a total is rounded once.
@@ -65,6 +65,7 @@ struct CharsPerToken {
         for (const char c : text) { count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
         return count < text.size() / 4 ? text.size() / 4 : count;
     }
+    /// Tokens of a weight, rounded down.
     constexpr std::size_t tokens(std::size_t weight) const { return weight / (chars == 0 ? 1 : chars); }
 };
 static_assert(token_estimator<CharsPerToken<>>);
@@ -187,13 +188,14 @@ constexpr std::size_t wide_quarters(std::string_view text, std::size_t size) {
 ///                byte
 /// a quarter      every other ASCII letter, a space
 ///
-/// An escape \uXXXX in the text makes three tokens. Appending never makes a text lighter. Two texts in one
+/// An escape of four hex digits in the text makes three tokens. Appending never makes a text lighter. Two texts in one
 /// weigh at most half a token less than apart (a cut character) and at most 32 more (a cut run of base64, a
 /// cut escape). No byte weighs more than a token: nothing overflows below a quarter of the address space, and
 /// a text above that is not read and weighs the largest number there is.
 struct ScriptAwareTokens {
     static constexpr std::string_view name = "script_aware";
 
+    /// What a text adds; weights of its pieces add up.
     constexpr std::size_t weight(std::string_view text) const {
         if (text.size() > std::numeric_limits<std::size_t>::max() / detail::quarters::token) {
             return std::numeric_limits<std::size_t>::max();
@@ -224,6 +226,7 @@ struct ScriptAwareTokens {
         }
         return sum;
     }
+    /// Tokens of a weight, rounded up.
     constexpr std::size_t tokens(std::size_t weight) const {
         return weight / detail::quarters::token + (weight % detail::quarters::token != 0);
     }

@@ -17,13 +17,14 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A value of the document, as the back end that read it knows it. Nobody else looks inside.
 struct Node {
-    const void* where = nullptr;
-    std::size_t length = 0;
+    const void* where = nullptr;  ///< what the back end finds it by
+    std::size_t length = 0;       ///< bytes, where the back end is one of bytes
 
+    /// Whether it is a value at all.
     constexpr explicit operator bool() const { return where != nullptr; }
 };
 
@@ -39,6 +40,7 @@ enum class Kind : std::uint8_t {
 
 /// One piece of a tool result's content.
 struct Part {
+    /// What it is.
     enum class Kind : std::uint8_t {
         text,
         image,
@@ -47,15 +49,15 @@ struct Part {
         stub,   ///< a text that the wording recognises as its own: counts nothing
     };
 
-    Kind kind = Kind::text;
-    bool plain = false;   ///< a text block with nothing but type, text and perhaps a cache mark
-    bool bare = false;    ///< a string on its own, no block
+    Kind kind = Kind::text;     ///< what it is
+    bool plain = false;         ///< a text block with nothing but type, text and perhaps a cache mark
+    bool bare = false;          ///< a string on its own, no block
     bool own_outcome = false;   ///< of a piece: `failed` is for it alone
-    bool failed = false;
+    bool failed = false;        ///< with `own_outcome`: the call failed
     std::uint8_t mark_key = 0;  ///< of `cache_mark`, in BlockSpelling::mark_keys
-    MeasuredText text{};  ///< of a text part
-    Node node{};          ///< the whole part; the string itself where it is bare; a list of media that may be emptied
-    Node cache_mark{};    ///< its cache mark, if it carries one
+    MeasuredText text{};        ///< of a text part
+    Node node{};                ///< the whole part; the string itself where it is bare; a list of media that may be emptied
+    Node cache_mark{};          ///< its cache mark, if it carries one
 };
 
 /// A string inside a call's input: at the top level (`content`), in an array of objects one level down
@@ -67,12 +69,12 @@ struct Field {
     Text name{};            ///< of the nearest member that it stands in
     Text list{};            ///< name of the array, which may be empty, too; of a deep one, the JSON Pointer in the input
     std::size_t index = 0;  ///< position in the array
-    MeasuredText text{};
-    Node node{};
-    bool in_list = false;
-    bool packed = false;  ///< of input that is JSON in a string: `node` is the spelling inside, quotes included
-    bool deep = false;
-    bool cleared = false;  ///< by an earlier pruning
+    MeasuredText text{};    ///< the string
+    Node node{};            ///< the same, where it stands in the document
+    bool in_list = false;   ///< of an object in an array
+    bool packed = false;    ///< of input that is JSON in a string: `node` is the spelling inside, quotes included
+    bool deep = false;      ///< deeper than that
+    bool cleared = false;   ///< by an earlier pruning
 };
 
 /// How content is written, so that a replacement can keep the form it found.
@@ -86,7 +88,7 @@ enum class Form : std::uint8_t {
 
 /// One step of the conversation, in the order of the transcript.
 struct Entry {
-    Kind kind = Kind::opaque;
+    Kind kind = Kind::opaque;  ///< what it is
     Form form = Form::absent;        ///< of a result's content
     bool error = false;              ///< the result says that the call failed
     bool outcome_known = true;       ///< otherwise nothing says whether it did
@@ -100,26 +102,26 @@ struct Entry {
     bool cleared = false;            ///< a call that lost fields of its input to an earlier pruning
     bool unnamed = false;            ///< and perhaps among them what it was known by
     bool names_path = false;         ///< `identity` is the path of a file, not a command, a URL or a name
-    std::size_t message = 0;
-    std::size_t block = 0;
+    std::size_t message = 0;  ///< index of the message that it stands in
+    std::size_t block = 0;  ///< index in the message's content
     std::size_t peer = none;    ///< the call of a result, the result of a call
     std::size_t step = 0;       ///< how many assistant turns came before
     std::size_t user_turn = 0;  ///< how many user turns came before
     std::size_t pinned_from = none;       ///< the host says so: holds at horizons from here on; 0 where it always did
     std::size_t useless_from = none;      ///< the same
     std::size_t regenerable_from = none;  ///< the same
-    Text id{};
+    Text id{};  ///< of the call, as the provider pairs by it
     Text tool{};      ///< of a result: through its own call
     Text identity{};  ///< path, command, ... of the call
     Text identity_member{};  ///< of a call: the member of its input that this was read from; empty where that was a patch
-    std::size_t first_part = 0;
-    std::size_t part_count = 0;
-    std::size_t first_field = 0;
-    std::size_t field_count = 0;
-    std::size_t images = 0;
+    std::size_t first_part = 0;  ///< of its parts, an index into Transcript::parts
+    std::size_t part_count = 0;  ///< how many these are
+    std::size_t first_field = 0;  ///< of its fields, an index into Transcript::fields
+    std::size_t field_count = 0;  ///< how many these are
+    std::size_t images = 0;  ///< parts that are images
     std::size_t elided = 0;  ///< images that were there before an earlier pruning replaced them
-    std::size_t documents = 0;
-    std::size_t others = 0;
+    std::size_t documents = 0;  ///< parts that are documents
+    std::size_t others = 0;  ///< parts of another kind
     std::size_t cache_marks = 0;  ///< on its parts
     Text reference{};             ///< where the full content is, when the result is one of our previews
     Extent stands_for{};          ///< of a preview, written or planned: the size of the full content
@@ -159,9 +161,9 @@ inline void note_cleared(Entry& call, const Field& field) {
 
 /// How a dialect writes a text block, in pieces: the text and perhaps a cache mark go between them.
 struct BlockSpelling {
-    std::string_view type{};                       ///< value of "type"; empty where blocks have none
-    std::string_view text_key{};                   ///< "text"
-    std::array<std::string_view, 2> mark_keys{};   ///< "cache_control"
+    std::string_view type{};                      ///< value of "type"; empty where blocks have none
+    std::string_view text_key{};                  ///< "text"
+    std::array<std::string_view, 2> mark_keys{};  ///< "cache_control"
     /// Content that was no array of blocks may become one; otherwise it becomes a string.
     bool may_widen = false;
 
@@ -171,6 +173,7 @@ struct BlockSpelling {
             type.empty() ? 0 : std::string_view(R"("type":"",)").size() + type.size();
         return ascii(2 + type_member + text_key.size() + std::string_view(R"("":)").size());
     }
+    /// What a mark of this kind adds to that, without its value.
     constexpr Extent mark_frame(std::size_t key) const {
         return ascii(mark_keys[key].size() + std::string_view(R"(,"":)").size());
     }
@@ -182,11 +185,12 @@ enum class ThinkingMode : std::uint8_t { unsaid, off, on };
 /// Who speaks.
 enum class Role : std::uint8_t { user, assistant, other };
 
+/// A message of the history.
 struct Message {
-    Role role = Role::other;
-    std::size_t first_entry = 0;
-    Node node{};
-    Node blocks{};  ///< its content, where that is an array
+    Role role = Role::other;          ///< who speaks
+    std::size_t first_entry = 0;      ///< index into the transcript's entries; that of the next message where it has none
+    Node node{};                      ///< the whole message
+    Node blocks{};                    ///< its content, where that is an array
     std::size_t user_turn_at = none;  ///< the message with which the latest turn of a person began, perhaps this one
 };
 
@@ -222,18 +226,19 @@ protected:
 /// transcript in one thread.
 class Transcript {
 public:
-    std::string_view dialect;  ///< "anthropic", ...; empty when none was recognised
-    std::vector<Part> parts;
-    std::vector<Field> fields;
-    std::vector<Message> messages;
+    std::string_view dialect;        ///< "anthropic", ...; empty when none was recognised
+    std::vector<Part> parts;         ///< of all results
+    std::vector<Field> fields;       ///< of all calls
+    std::vector<Message> messages;   ///< all of them
     std::vector<Node> frame_values;  ///< values of the body beside its messages
-    Extent frame_keys{};  ///< and the keys, colons, commas and brackets around them and the messages
-    const Source* source = nullptr;
-    BlockSpelling block;
-    std::string_view model{};   ///< as the body names it; empty where it does not
+    Extent frame_keys{};             ///< and the keys, colons, commas and brackets around them and the messages
+    const Source* source = nullptr;  ///< the back end
+    BlockSpelling block;             ///< of this dialect
+    std::string_view model{};        ///< as the body names it; empty where it does not
     /// The provider is told to drop thinking that no longer fits what precedes it, instead of refusing the request.
     bool drops_unbound_thinking = false;
-    ThinkingMode thinking_mode = ThinkingMode::unsaid;
+    ThinkingMode thinking_mode = ThinkingMode::unsaid;  ///< as the body says it
+    /// Empties it, for the next document.
     void clear() {
         dialect = {};
         parts.clear();
@@ -259,6 +264,7 @@ public:
         gone_ = nullptr;
     }
 
+    /// Adds an entry at the end.
     Entry& add() { return all_.emplace_back(); }
 
     /// Keeps a text that stands nowhere in the document as it reads.
@@ -273,12 +279,16 @@ public:
 
     /// The entries up to the horizon: all that a policy sees.
     std::span<const Entry> entries() const { return {all_.data(), visible_}; }
+    /// All entries.
     std::span<const Entry> all() const { return {all_.data(), all_.size()}; }
+    /// All entries, for readers.
     std::span<Entry> all() { return {all_.data(), all_.size()}; }
 
+    /// The parts of a result.
     std::span<const Part> parts_of(const Entry& entry) const {
         return {parts.data() + entry.first_part, entry.part_count};
     }
+    /// The fields of a call's input.
     std::span<const Field> fields_of(const Entry& entry) const {
         return {fields.data() + entry.first_field, entry.field_count};
     }
@@ -310,6 +320,7 @@ public:
         }
         return size(result).at_least(wanted);
     }
+    /// Whether `size(result)` is more than this.
     bool exceeds(const Entry& result, Size wanted) const {
         // nothing exceeds the largest number
         return wanted.value + 1 != 0 && at_least(result, {wanted.value + 1, wanted.unit});
@@ -323,6 +334,7 @@ public:
         for (const Part& part : parts_of(result)) { sum += serialised(part); }
         return sum;
     }
+    /// A part as it stands in the body.
     Extent serialised(const Part& part) const {
         if (part.bare) { return part.text.extent().serialised(); }
         return part.plain ? text_block(part.text.extent(), part) : source->serialised(part.node);
@@ -364,12 +376,12 @@ public:
     bool guesses_binding = false;
     /// Where it does: nothing before this place may change, since thinking stands here that cannot be taken out.
     struct Place {
-        std::size_t message = 0;
-        std::size_t block = 0;
+        std::size_t message = 0;  ///< index of the message
+        std::size_t block = 0;    ///< index in its content
         friend auto operator<=>(const Place&, const Place&) = default;
     };
-    Place bound_until{};
-    bool may_drop_thinking = true;
+    Place bound_until{};            ///< the place
+    bool may_drop_thinking = true;  ///< guards say no where it may not
     /// As if the tool loop that is open at the horizon were over: nothing will change before it is.
     bool user_speaks_next = false;
 
@@ -385,6 +397,7 @@ public:
         while (count > 0 && messages[count - 1].role != Role::assistant) { --count; }
         return count;
     }
+    /// So many messages are open to change.
     std::size_t horizon() const { return horizon_; }
 
     /// Whether a person begins to speak with this message.
@@ -423,6 +436,7 @@ public:
         narrowed_ = true;
         sums_.push_back(whole.body_until(0));
     }
+    /// Whether it is a part of another one.
     bool narrowed() const { return narrowed_; }
     /// Of a part: what is open to change, up to `count` messages of the whole, whose body has `size`.
     void widen(const Transcript& whole, std::size_t count, const Extent& size) {
@@ -433,9 +447,11 @@ public:
         narrowed_body_ = size;
         set_horizon(count);
     }
+    /// The body of a part, at its horizon.
     const Extent& narrowed_body() const { return narrowed_body_; }
     /// Of a part: replaces all entries, or all parts and fields.
     void exchange(std::vector<Entry>& entries) { all_.swap(entries); }
+    /// Takes other parts and fields, and gives back its own.
     void exchange(std::vector<Part>& new_parts, std::vector<Field>& new_fields) {
         parts.swap(new_parts);
         fields.swap(new_fields);
@@ -446,6 +462,7 @@ public:
         while (sums_.size() <= count) { measure_next_message(); }
         return sums_[count];
     }
+    /// The body as it came.
     Extent body() const { return body_until(messages.size()); }
 
     /// The same in eighths of a token, with images for what they cost.

@@ -11,7 +11,7 @@
 #define COPPICE_DETAIL_JOIN(major, minor, patch) #major "." #minor "." #patch
 #define COPPICE_DETAIL_SPELL(major, minor, patch) COPPICE_DETAIL_JOIN(major, minor, patch)
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// "MAJOR.MINOR.PATCH", as in semantic versioning, https://semver.org.
 inline constexpr std::string_view library_version =

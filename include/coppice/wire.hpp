@@ -17,11 +17,11 @@
 #include <string_view>
 #include <utility>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What became of a body of bytes.
 struct PrunedBody {
-    Report report;
+    Report report;          ///< what was done
     std::string rewritten;  ///< empty while the input stands: nothing is copied then
 
     /// The body to send. `input` is what was passed to `prune`.
@@ -32,12 +32,11 @@ struct PrunedBody {
 /// What pruning calls work with, and the report of the latest. A proxy keeps one per thread: after the first bodies of a
 /// size, calls allocate nothing.
 struct WireWorkspace {
-    Report report;
-    // of no use to anybody else
-    Workspace planning;
-    detail::WireStructure structure;
-    detail::WireSource::Scratch source;
-    detail::WireWriter writer;
+    Report report;                       ///< of the call before; the others are of no use to anybody else
+    Workspace planning;                  ///< what any back end works with
+    detail::WireStructure structure;     ///< where values begin and end
+    detail::WireSource::Scratch source;  ///< of questions about values
+    detail::WireWriter writer;           ///< the pieces of the pruned body
 };
 
 namespace detail {

@@ -12,41 +12,41 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 class CallView;
 
 /// What a stub may say about the result it stands for. All texts are raw: a wording makes them safe.
 struct ResultFacts {
-    std::string_view tool{};
-    std::string_view identity{};  ///< path, command, ... of the call
-    Extent size{};                ///< joined text, with documents and unknown parts as serialised
-    std::size_t images = 0;
-    std::size_t documents = 0;
-    std::size_t others = 0;  ///< parts of a kind the dialect does not know
-    bool error = false;
-    bool outcome_known = true;      ///< otherwise nothing says whether the call failed
-    bool duplicate = false;         ///< a later result with the same content stays
-    std::string_view first_line{};  ///< of a failed result
-    std::string_view last_line{};
-    std::string_view reference{};  ///< where the full content was stored
-    bool of_user = false;          ///< an image that the user sent, and no result
+    std::string_view tool{};         ///< the call's
+    std::string_view identity{};     ///< path, command, ... of the call
+    Extent size{};                   ///< joined text, with documents and unknown parts as serialised
+    std::size_t images = 0;          ///< that go with it
+    std::size_t documents = 0;       ///< that go with it
+    std::size_t others = 0;          ///< parts of a kind the dialect does not know
+    bool error = false;              ///< the call failed
+    bool outcome_known = true;       ///< otherwise nothing says whether the call failed
+    bool duplicate = false;          ///< a later result with the same content stays
+    std::string_view first_line{};   ///< of a failed result
+    std::string_view last_line{};    ///< of a failed result
+    std::string_view reference{};    ///< where the full content was stored
+    bool of_user = false;            ///< an image that the user sent, and no result
     const CallView* call = nullptr;  ///< more of the call and its output, for who says more; never of an image of the user
 };
 
 /// What a stub may say about a cleared field of a call's input.
 struct FieldFacts {
-    std::string_view tool{};
-    std::string_view field{};
-    Extent size{};
+    std::string_view tool{};        ///< the call's
+    std::string_view field{};       ///< name of the member
+    Extent size{};                  ///< of the text that goes
     std::string_view first_line{};  ///< of the text that the call is known by; of others none
 };
 
 /// What a preview may say about a result whose full content was stored elsewhere.
 struct PreviewFacts {
-    std::string_view content{};
-    std::string_view reference{};
-    Extent size{};
+    std::string_view content{};    ///< what was stored, UTF-8
+    std::string_view reference{};  ///< where it was stored
+    Extent size{};                 ///< of the content
 };
 
 /// What is known of a result of which head and tail stay.
@@ -58,8 +58,9 @@ struct CapFacts {
 
 /// What a wording says of a text it is shown.
 struct Recognised {
+    /// What a text is.
     enum class Kind { content, stub, preview, capped };
-    Kind kind = Kind::content;
+    Kind kind = Kind::content;     ///< what the text is
     Extent size{};                 ///< of what a preview stands for
     std::string_view reference{};  ///< of a preview
 };
@@ -251,18 +252,18 @@ inline bool is_reference(std::string_view text, std::size_t limit) {
 /// Sizes are Unicode code points.
 struct PlainWording {
     static constexpr std::string_view name = "plain";
-    static constexpr std::size_t tool_limit = 64;
+    static constexpr std::size_t tool_limit = 64;  ///< bytes of a tool's name
     static constexpr std::size_t identity_limit = 120;
-    static constexpr std::size_t line_limit = 100;
+    static constexpr std::size_t line_limit = 100;  ///< bytes of a line of an output
     static constexpr std::size_t reference_limit = 512;
     static constexpr std::size_t longest = 1200;
     static constexpr std::size_t clip_limit = 4096;  ///< of head and tail of clipped results, code points
-    static constexpr std::size_t longest_clip = longest + 4 * clip_limit;
+    static constexpr std::size_t longest_clip = longest + 4 * clip_limit;  ///< bytes
     static constexpr char opening = '[';
-    static constexpr std::size_t preview_head_chars = 1800;
-    static constexpr std::size_t preview_tail_chars = 1200;
+    static constexpr std::size_t preview_head_chars = 1800;   ///< code points of the front that stay inline
+    static constexpr std::size_t preview_tail_chars = 1200;   ///< code points of the end that stay inline
     static constexpr std::size_t preview_lines_chars = 1000;  ///< of notable lines from between
-    static constexpr std::size_t preview_line_limit = 400;
+    static constexpr std::size_t preview_line_limit = 400;    ///< code points of one of these
 
     Shape shape = Shape::as_it_was;
 

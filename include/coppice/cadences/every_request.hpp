@@ -3,7 +3,7 @@
 
 #include <coppice/cadence.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The horizon is now: policies see the whole history with every request, once the body has `engage`.
 /// Right where there is no prompt cache; elsewhere each request rewrites what the provider had cached.

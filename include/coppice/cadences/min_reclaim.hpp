@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The horizon moves when that takes at least `tokens` out of the body: the gate that most tools have, at 20,000 or more.
 /// Which number is right depends on the prices (2,000 where the cache halves the price, 20,000 where it takes all but a

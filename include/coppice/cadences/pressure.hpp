@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// By how full the context window is, as dsh-context-triage has it: early only where that saves enough, late always.
 ///
@@ -15,8 +15,9 @@ namespace coppice {
 template <std::size_t Window = 1'000'000, std::size_t Soft = 70, std::size_t Hard = 90, std::size_t MinSavings = 2'000>
 struct Pressure {
     static constexpr std::string_view name = "pressure";
+    /// What it remembers from request to request.
     struct State {
-        bool saturated = false;
+        bool saturated = false;  ///< at the request that was asked last
     };
 
     std::size_t window = Window;           ///< tokens
@@ -41,6 +42,7 @@ struct Pressure {
         state.saturated = pressed && (fills(size - (removed < size ? removed : size), hard) || !request.may_change);
         return removed > 0 && (pressed || removed >= min_savings);
     }
+    /// Whether what cannot go keeps the body over the hard share.
     bool saturated(const State& state) const { return state.saturated; }
 
 private:

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// From a size on, and after each rewrite only when enough has grown anew: the trigger, the commit gate and the re-arm mark
 /// of hermes-agent's prune.
@@ -20,9 +20,10 @@ namespace coppice {
 template <std::size_t Trigger = 48'000, std::size_t MinReclaim = 4'096, std::size_t Again = Trigger / 2>
 struct Regrowth {
     static constexpr std::string_view name = "regrowth";
+    /// What it remembers from request to request.
     struct State {
-        bool has_stubs = false;     // of an earlier pruning
-        std::size_t looked_at = 0;  // entries, for these
+        bool has_stubs = false;     ///< of an earlier pruning
+        std::size_t looked_at = 0;  ///< entries, for these
     };
 
     std::size_t trigger = Trigger;         ///< tokens, estimated; 0: never

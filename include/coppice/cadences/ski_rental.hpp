@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The horizon moves when carrying the old weight along has cost as much as a rewrite does.
 ///
@@ -20,13 +20,14 @@ namespace coppice {
 template <Prices Billed = prices::anthropic, Size Engage = Size{0}, CacheRules Rules = CacheRules{}>
 struct SkiRental {
     static constexpr std::string_view name = "ski_rental";
+    /// What it remembers from request to request.
     struct State {
-        std::size_t account = 0;  // thousandths of a token
+        std::size_t account = 0;  ///< thousandths of a token
     };
 
-    coppice::Prices prices = Billed;
-    Size engage = Engage;      ///< smaller bodies stay as they are; of the body as compact JSON
-    CacheRules rules = Rules;  ///< how the provider finds cached prefixes
+    coppice::Prices prices = Billed;  ///< what the provider bills
+    Size engage = Engage;             ///< smaller bodies stay as they are; of the body as compact JSON
+    CacheRules rules = Rules;         ///< how the provider finds cached prefixes
 
     constexpr void validate() const { prices.validate(); }
 
@@ -37,6 +38,7 @@ struct SkiRental {
         state.account = add_weights(state.account, times(reclaim.removed, prices.read));
         return state.account >= times(reclaim.rewritten, prices.write - prices.read);
     }
+    /// A rewrite has come: the account starts anew.
     void moved(State& state, const Request&) const { state.account = 0; }
 
 private:

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The horizon moves with every `requests`-th request and stands still between: the pruned prefix is
 /// rewritten rarely and in batches, and the prompt cache holds meanwhile.
@@ -14,8 +14,8 @@ struct Stepped {
     static constexpr std::string_view name = "stepped";
     struct State {};
 
-    std::size_t requests = Requests;
-    Size engage = Engage;  ///< smaller bodies stay as they are; of the body as compact JSON
+    std::size_t requests = Requests;  ///< from one change to the next
+    Size engage = Engage;             ///< smaller bodies stay as they are; of the body as compact JSON
 
     constexpr void validate() const {
         if (requests == 0) { throw std::invalid_argument("coppice::Stepped: `requests` must be at least 1"); }

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The horizon moves when the pruned body has grown past `high` tokens and at least `high - low` can go, so that it is
 /// near `low` afterwards and many requests fit before the next rewrite. Where what cannot be cleared keeps the body over
@@ -14,12 +14,13 @@ namespace coppice {
 template <std::size_t High = 100'000, std::size_t Low = High / 2>
 struct Watermark {
     static constexpr std::string_view name = "watermark";
+    /// What it remembers from request to request.
     struct State {
-        bool saturated = false;
+        bool saturated = false;  ///< at the request that was asked last
     };
 
     std::size_t high = High;  ///< tokens, estimated
-    std::size_t low = Low;
+    std::size_t low = Low;    ///< tokens that it goes down to
 
     constexpr void validate() const {
         if (low >= high) { throw std::invalid_argument("coppice::Watermark: `low` must be less than `high`"); }
@@ -31,6 +32,7 @@ struct Watermark {
         state.saturated = !enough || !request.may_change;
         return enough;
     }
+    /// Whether what cannot go keeps the body over the high mark.
     bool saturated(const State& state) const { return state.saturated; }
 };
 static_assert(cadence<Watermark<>>);

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// The message with which the newest `turns` turns of the user begin, at the horizon; the turn that is open is one.
 inline std::size_t newest_turns_begin(const Transcript& transcript, std::size_t turns) {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Whether nothing in a text can be seen: white space, controls, and what is invisible in Unicode.
 inline bool is_blank(std::string_view text) {

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Appends the input of a call in one spelling, whatever the order of keys.
 inline void append_input(const Transcript& transcript, const Entry& call, std::string& out) {

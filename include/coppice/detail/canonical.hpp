@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Writes values so that equal ones, whatever the order of their keys and the spelling of their strings, give equal
 /// bytes. A cursor for it writes numbers and literals itself, with `append_scalar`. Values may be nested to any depth.

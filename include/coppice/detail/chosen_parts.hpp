@@ -18,7 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// A policy behind virtual calls. It says its own name to the plan, so that reports name it.
 struct ChosenPolicy {

@@ -21,7 +21,7 @@
 #include <variant>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 template <class... Entry>
 ChosenCadence<typename Entry::Part...> cadence_of(const std::tuple<Entry...>&);

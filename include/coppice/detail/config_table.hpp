@@ -20,7 +20,7 @@
 #include <tuple>
 
 // What a configuration file can name: each part has one entry here and nothing else.
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// A word that stands for a value.
 template <class T>

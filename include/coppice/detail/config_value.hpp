@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// One step of a JSON Pointer for a message: keys may hold anything, and it goes to a terminal.
 inline void append_safe_step(std::string& place, std::string_view key) {

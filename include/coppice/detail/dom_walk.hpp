@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 template <class T>
 inline constexpr bool is_basic_json_v = nlohmann::detail::is_basic_json<std::remove_cvref_t<T>>::value;

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Where the next of something is, looked for once however often one asks.
 class NextPlace {

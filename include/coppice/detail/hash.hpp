@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 inline std::uint64_t mix(std::uint64_t value) {
     value ^= value >> 30U;

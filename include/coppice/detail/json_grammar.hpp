@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// For who wants to know nothing but whether a text is JSON.
 struct NoJsonEvents {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Appends one step of a JSON Pointer (RFC 6901): the name of a member.
 inline void append_pointer_step(std::string& pointer, std::string_view step) {

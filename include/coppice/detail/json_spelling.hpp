@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Writes a value as Python's `json.dumps(value, ensure_ascii=False)` does. A string of more than `longest_string`
 /// code points is written as its length, so that no part of it can be taken for the whole (hermes-agent #83435).

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// JSON that stands in a string, such as the arguments of a tool call: what its tokens are and where. It may be nested
 /// to any depth: nothing here calls itself. The object can be used again, and keeps what it has allocated.

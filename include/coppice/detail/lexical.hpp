@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What JSON calls white space.
 constexpr bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 using LogJson = nlohmann::ordered_json;
 

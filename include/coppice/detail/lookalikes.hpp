@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 struct CodeRange {
     char32_t first;

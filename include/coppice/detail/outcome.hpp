@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What an output says of itself, for providers that have no flag for it.
 enum class Outcome { unsaid, ok, failed };

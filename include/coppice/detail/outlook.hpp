@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Something that a rewrite changed, by the numbers of the whole transcript.
 struct Change {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Finds recaps and notes that this wording wrote into a text: opening tag, nonce and all, preamble, and everything to
 /// the closing tag.

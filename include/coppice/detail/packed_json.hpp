@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Writes JSON that stands in a string so that equal values give equal bytes.
 class PackedJsonWriter {

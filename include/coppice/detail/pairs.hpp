@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Pairs calls and results. A call arms its id, and the next result with that id consumes it: ids are not unique in
 /// the wild, so the first call armed is the first one answered. Where a dialect has calls of several kinds, a result

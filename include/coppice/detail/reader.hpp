@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What a reader works with, kept from call to call for its capacity.
 struct ReaderScratch {

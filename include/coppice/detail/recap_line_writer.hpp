@@ -17,7 +17,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What a line shows of a message.
 enum class Shown : std::uint8_t { nothing, line, whole, elided, duplicate, stub };

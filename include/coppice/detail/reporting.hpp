@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// For as long as it lives, a transcript may ask a source that goes with the call.
 class Reading {

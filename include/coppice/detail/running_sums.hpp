@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// A row of numbers, each of which may grow, and the sums of its beginnings.
 class RunningSums {

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// The code point of a character of valid UTF-8 that is not ASCII.
 constexpr char32_t code_point(std::string_view character) {

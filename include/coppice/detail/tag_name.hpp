@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Reads a tag's name letter by letter, from every place at once where it may have begun. An underscore in it stands
 /// for any separators, and for none. A name has 64 characters at most.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Keeps texts, each in one piece and in its place until `clear`; what it has allocated stays for the next ones.
 class TextArena {

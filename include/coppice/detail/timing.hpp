@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What the fold over the requests came to.
 struct Timing {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What a plan is worth at the prices of a provider.
 class Worth {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Reads an Anthropic Messages request (a body with `messages`, or the array alone) into a transcript.
 ///
@@ -22,6 +22,7 @@ class AnthropicReader : private detail::Reader<Value> {
     using Base = detail::Reader<Value>;
 
 public:
+    /// Reads into this transcript.
     AnthropicReader(Transcript& transcript, detail::ReaderScratch& scratch)
         : Base(transcript, scratch), server_pairs_(scratch.server_pairs) {
         server_pairs_.clear();

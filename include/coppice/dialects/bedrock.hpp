@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Reads a Bedrock Converse request (a body with `messages`, or the array alone) into a transcript.
 ///
@@ -21,6 +21,7 @@ class BedrockReader : private detail::Reader<Value> {
     using Base = detail::Reader<Value>;
 
 public:
+    /// Reads into this transcript.
     BedrockReader(Transcript& transcript, detail::ReaderScratch& scratch) : Base(transcript, scratch) {}
 
     /// Why the body is not one of this dialect; empty when it is. With `forced`, only what cannot be read at

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Reads a Gemini generateContent request (a body with `contents`, or the array alone) into a transcript. Names may be
 /// spelled either way that proto JSON has, `functionCall` and `function_call`, also mixed; null is an absent member.
@@ -23,6 +23,7 @@ class GeminiReader : private detail::Reader<Value> {
     using Base = detail::Reader<Value>;
 
 public:
+    /// Reads into this transcript.
     GeminiReader(Transcript& transcript, detail::ReaderScratch& scratch) : Base(transcript, scratch) {}
 
     /// Why the body is not one of this dialect; empty when it is.

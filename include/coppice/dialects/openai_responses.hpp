@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Reads an OpenAI Responses request (a body with a list `input`, or the list alone) into a transcript. Each item of
 /// the list is a message; its only block has the number 0, and paths begin at the item.
@@ -30,6 +30,7 @@ class OpenAiResponsesReader : private detail::Reader<Value> {
     using Base = detail::Reader<Value>;
 
 public:
+    /// Reads into this transcript.
     OpenAiResponsesReader(Transcript& transcript, detail::ReaderScratch& scratch)
         : Base(transcript, scratch) {
         pairs_.clear(detail::Pairs::Reach::history);

@@ -3,7 +3,7 @@
 
 #include <coppice/guard.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Nothing blank is ever written: providers reject empty and white-space-only text
 /// (bytedance/trae-agent #230, anthropics/claude-code #23440).

@@ -3,7 +3,7 @@
 
 #include <coppice/guard.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// No cache mark is lost or doubled. A stub carries the one mark of the content that it replaces, as it was;
 /// content with several marks, or with a mark that no stub could carry, stays whole

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Files whose text steers the rest of the session: instructions to agents, and skills.
 inline constexpr std::array<std::string_view, 5> steering_paths = {

@@ -6,7 +6,7 @@
 #include <array>
 #include <span>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Tools whose output steers the rest of the session: plans, to-do lists, loaded skills, what the user was asked.
 inline constexpr std::array<std::string_view, 17> steering_tools = {

@@ -3,7 +3,7 @@
 
 #include <coppice/guard.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Signed and opaque values keep their bytes: thinking, server tools, blocks of an unknown type, and whatever
 /// else the dialect marks as immutable (answers to programmatic calls, loaded tool references). Thinking may leave as

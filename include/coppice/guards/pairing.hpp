@@ -3,7 +3,7 @@
 
 #include <coppice/guard.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A call and its result live and die together: the input of a call without an answer, and a result
 /// without its call, stay as they are. Images of the user's and thinking have no other half. Pairs are found by

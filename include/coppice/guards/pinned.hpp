@@ -3,7 +3,7 @@
 
 #include <coppice/guard.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What the host has pinned (`Hint::Kind::pin`) stays as it is, call and result, also under a ceiling and on arrival.
 /// Where the hint came later than the result, it holds from the next rewrite on.

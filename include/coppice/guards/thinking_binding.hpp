@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 
@@ -99,7 +99,7 @@ template <Binds When = Binds::by_name>
 struct ThinkingBinding {
     static constexpr std::string_view name = "thinking_binding";
 
-    Binds when = When;
+    Binds when = When;  ///< which models bind
 
     /// Whether the model of a transcript binds thinking.
     bool binds(const Transcript& transcript) const {

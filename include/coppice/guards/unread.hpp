@@ -3,7 +3,7 @@
 
 #include <coppice/guard.hpp>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What the model has not read yet stays whole: results and images after the last assistant message, and the inputs
 /// of the results' calls. What becomes of a result as it arrives is allowed, a preview for instance: it depends on the

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Whose session log it is. Each is JSON Lines: one object a line.
 enum class LogFormat : std::uint8_t {
@@ -21,11 +21,11 @@ enum class LogFormat : std::uint8_t {
 
 /// What a session log says the model would be shown next.
 struct SessionLog {
-    LogFormat format{};
+    LogFormat format{};             ///< whose log it is
     Dialect dialect{};              ///< of the body
     nlohmann::ordered_json body{};  ///< `{"messages": [...]}` or `{"input": [...]}`, nothing else
     std::vector<std::size_t>
-        lines{};  ///< for each of these, the first line of the log that it came from, from 1
+        lines{};                       ///< for each of these, the first line of the log that it came from, from 1
     std::vector<std::string> notes{};  ///< what was left out or repaired and why, in English
 };
 

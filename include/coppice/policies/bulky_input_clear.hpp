@@ -7,7 +7,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Fields that hold whole files or pieces of them.
 inline constexpr std::array<std::string_view, 11> bulky_input_fields = {
@@ -80,8 +80,8 @@ struct BulkyInputClear {
     std::size_t keep = Keep;  ///< calls
     Size min = Min;           ///< a bulky field has at least this
     std::span<const std::string_view> fields =
-        bulky_input_fields;  ///< names; not owned, outlives the pipeline
-    bool count_every_call = CountEveryCall;
+        bulky_input_fields;                  ///< names; not owned, outlives the pipeline
+    bool count_every_call = CountEveryCall;  ///< calls without a bulky field take a place, too
 
     constexpr void validate() const {
         if (fields.empty()) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Huge results lose their middle before the model sees them for the first time. That changes nothing that was sent
 /// before, so it is legal on every model and costs no cache.

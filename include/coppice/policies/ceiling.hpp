@@ -8,7 +8,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 

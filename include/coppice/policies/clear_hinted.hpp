@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Results go by what the host knows of them (`Inputs::hints`). List it first: what it clears takes no place among those
 /// that other policies keep.

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What must be equal, beside the content, for two results to be duplicates.
 enum class SameCall : bool {
@@ -184,8 +184,8 @@ template <Size Min = Size{200}, SameCall Call = SameCall::required, bool MediaOn
 struct Dedup {
     static constexpr std::string_view name = "dedup";
 
-    Size min = Min;  ///< joined text; a result with an image may be shorter
-    SameCall same_call = Call;
+    Size min = Min;               ///< joined text; a result with an image may be shorter
+    SameCall same_call = Call;    ///< whether the calls must be equal, too
     bool media_only = MediaOnly;  ///< whether results without any text can be duplicates
 
     void apply(const Transcript& transcript, Plan& plan) const {

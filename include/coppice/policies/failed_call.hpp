@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What was tried and failed: the error is worth keeping, the text of the attempt is not.
 ///

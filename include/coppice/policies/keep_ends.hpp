@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Results between the beginning and the end of a session lose their content: the beginning says what it is about, the
 /// end what is going on.

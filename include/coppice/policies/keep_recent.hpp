@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// For `KeepRecent::keep_images`: images and text share one window.
 inline constexpr std::size_t share_window = std::numeric_limits<std::size_t>::max();

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Huge results keep their ends when the session has moved on.
 ///

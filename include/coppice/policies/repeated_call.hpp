@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 

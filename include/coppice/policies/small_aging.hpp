@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 namespace detail {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Huge results move into a store as soon as they arrive; a preview with head, tail and the place stays.
 ///
@@ -66,6 +66,7 @@ struct Spill {
         return true;
     }
 
+    /// Stores what the plan took out; false where that failed.
     bool commit(const Transcript&, const Plan& plan, std::size_t entry) const {
         std::string content;
         plan.append_joined_text(entry, content);

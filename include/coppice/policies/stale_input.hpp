@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Old calls lose every long text they were made with, whatever its name and however deep it stands.
 ///

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Old images go, also those that the user sent, which no other policy touches.
 ///
@@ -20,7 +20,7 @@ template <std::size_t KeepImages = 5>
 struct StaleMedia {
     static constexpr std::string_view name = "stale_media";
 
-    std::size_t keep_images = KeepImages;
+    std::size_t keep_images = KeepImages;  ///< newest ones that stay
 
     void apply(const Transcript& transcript, Plan& plan) const {
         std::size_t left = keep_images;

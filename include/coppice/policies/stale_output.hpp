@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Results lose their content when the session has moved on, by turns of the user or by steps of the model.
 ///

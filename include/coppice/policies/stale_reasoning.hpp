@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What the model thought in turns that are over leaves the history. Where it is sent back, it is billed again with
 /// each request, and nothing refers to it any more.

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace coppice::presets {
+namespace coppice::inline v0::presets {
 
 /// The numbers of hermes-agent's configuration, with its clamps.
 struct HermesNumbers {
@@ -20,6 +20,7 @@ struct HermesNumbers {
     std::size_t keep_last = 20;              ///< messages
     std::size_t tail_tokens = 0;             ///< instead, so many estimated tokens, but at least 8 messages; 0: by messages
 
+    /// From so many characters on a result goes.
     constexpr std::size_t floor() const {
         constexpr std::size_t standard = 8'000;
         constexpr std::size_t lowest = 200;

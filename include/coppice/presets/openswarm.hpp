@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The exact texts of OpenSwarm's wire pruner and of its spills. Sizes of stubs are UTF-16 units, of previews code
 /// points. A stub in the place of a preview goes on to say where the full output is, which the original forgets.
@@ -25,8 +25,8 @@ struct OpenSwarmWording {
     static constexpr std::size_t identity_limit = 0;  ///< it does not name calls
     static constexpr std::size_t reference_limit = 512;
     static constexpr std::size_t longest = 200 + reference_limit;
-    static constexpr std::size_t preview_head_chars = 2500;
-    static constexpr std::size_t preview_tail_chars = 1500;
+    static constexpr std::size_t preview_head_chars = 2500;  ///< code points of the front that stay inline
+    static constexpr std::size_t preview_tail_chars = 1500;  ///< code points of the end that stay inline
     static constexpr char opening = '[';
 
     Shape shape = Shape::always_blocks;

@@ -7,7 +7,7 @@
 #include <coppice/policies.hpp>
 #include <coppice/wording.hpp>
 
-namespace coppice::presets {
+namespace coppice::inline v0::presets {
 
 /// The default for hosts without numbers of their own.
 ///

@@ -10,7 +10,7 @@
 #include <array>
 #include <string_view>
 
-namespace coppice::presets {
+namespace coppice::inline v0::presets {
 
 /// Tools that dsh-context-triage leaves alone.
 inline constexpr std::array<std::string_view, 7> triage_tools = {"task",  "skill", "todowrite", "todoread",

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What becomes of a tool result in a recap.
 enum class ResultFate : std::uint8_t { whole, duplicate, stub };
@@ -20,15 +20,16 @@ enum class ResultFate : std::uint8_t { whole, duplicate, stub };
 ///           `tail_results` of them and they fill `tail_chars`
 /// changes   older ones to a stub; copies of a result that stays to a line that says so
 struct ResultAging {
-    std::size_t whole_below = 200;
-    std::size_t tail_chars = 12'000;
-    std::size_t tail_results = 7;
-    std::size_t item_chars = 6'000;  ///< a longer result that stays loses its middle
+    std::size_t whole_below = 200;    ///< shorter ones stay whole
+    std::size_t tail_chars = 12'000;  ///< newest results that stay fill at least this
+    std::size_t tail_results = 7;     ///< and are at least so many
+    std::size_t item_chars = 6'000;   ///< a longer result that stays loses its middle
 };
 
 /// Decides on results from the newest to the oldest.
 class ResultAger {
 public:
+    /// Of so many results in all.
     ResultAger(const ResultAging& numbers, std::size_t results) : numbers_(numbers) { index_.start(results); }
 
     /// `body` stays as it is until the last result was decided.

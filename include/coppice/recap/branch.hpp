@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// How one branch of a session hangs on another one: a view of the host's own data. "" and "main" both name
 /// the main branch, which hangs on nothing: a record of it is ignored.
 struct SessionBranch {
-    std::string_view id{};
+    std::string_view id{};          ///< as the file has it
     std::string_view parent{};      ///< empty: the main branch
     std::string_view fork_point{};  ///< the first message not taken over from the parent; empty: all are
 };

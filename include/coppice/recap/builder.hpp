@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// A recap and what went into it.
 struct Recap {
@@ -39,20 +39,20 @@ struct Recap {
     bool unknown_cutoff =
         false;  ///< no message of the history has the id that was given: nothing counts as older
 
-    std::size_t lines = 0;
+    std::size_t lines = 0;           ///< of the record
     std::size_t lines_left_out = 0;  ///< older ones, for `most` and `most_tokens`
 
     /// What became of the results among the lines.
     struct Results {
-        std::size_t whole = 0;
-        std::size_t elided = 0;  ///< without their middle
-        std::size_t duplicates = 0;
-        std::size_t stubs = 0;
+        std::size_t whole = 0;       ///< in full
+        std::size_t elided = 0;      ///< without their middle
+        std::size_t duplicates = 0;  ///< of one that stays, told in a line
+        std::size_t stubs = 0;       ///< without their text
     };
-    Results results{};
+    Results results{};  ///< what became of them
 
-    std::size_t chars = 0;
-    std::size_t tokens = 0;
+    std::size_t chars = 0;   ///< code points of the whole recap
+    std::size_t tokens = 0;  ///< estimated
 };
 
 namespace detail {
@@ -344,6 +344,7 @@ private:
 template <recap_wording Wording = PlainRecapWording, token_estimator Tokens = ScriptAwareTokens>
 class RecapBuilder {
 public:
+    /// Takes numbers, words and an estimate of tokens.
     constexpr explicit RecapBuilder(RecapOptions options = {}, Wording wording = {}, Tokens tokens = {})
         : options_(options), wording_(wording), tokens_(tokens) {
         options_.validate();
@@ -351,8 +352,11 @@ public:
         if constexpr (requires { tokens_.validate(); }) { tokens_.validate(); }
     }
 
+    /// Its numbers.
     constexpr const RecapOptions& options() const { return options_; }
+    /// Its words.
     constexpr const Wording& wording() const { return wording_; }
+    /// Its estimate.
     constexpr const Tokens& tokens() const { return tokens_; }
 
     /// `cutoff` is the position of the last message before the cut, `none` for no cut.

@@ -13,14 +13,15 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Input tokens of the next request without and with a recap, on one basis: the same overhead and the same estimator.
 /// A count by the provider that is older than the recap belongs to neither.
 struct CompactionEstimate {
-    std::size_t before = 0;
-    std::size_t after = 0;
+    std::size_t before = 0;  ///< tokens without it
+    std::size_t after = 0;   ///< tokens with it
 
+    /// Tokens that it takes out.
     std::size_t saved() const { return before > after ? before - after : 0; }
     friend bool operator==(const CompactionEstimate&, const CompactionEstimate&) = default;
 };
@@ -35,8 +36,8 @@ struct Compaction {
     std::size_t keep_messages =
         6;  ///< newest ones, which come after the cut: the recap shows their results whole
     std::size_t keep_tokens =
-        0;  ///< more of them stay, as long as all that stay have no more tokens than this
-    [[no_unique_address]] Tokens tokens{};
+        0;                                  ///< more of them stay, as long as all that stay have no more tokens than this
+    [[no_unique_address]] Tokens tokens{};  ///< how texts are weighed
 
     constexpr void validate() const {
         if (window == 0 || ceiling == 0 || percent == 0 || percent > 100) {
@@ -64,6 +65,7 @@ struct Compaction {
         return add_weights(overhead, tokens.tokens(weight));
     }
 
+    /// Whether the input of the next request has reached `trigger()`.
     bool due(std::span<const SessionMessage> history, std::size_t overhead, std::size_t cutoff = none) const {
         return input(history, overhead, cutoff) >= trigger();
     }

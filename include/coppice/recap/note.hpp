@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// Appends a note of the platform: opening tag, preamble, body, closing tag, each on lines of their own. What the body
 /// holds of our tags is made harmless, whoever wrote it, also where it is a note itself: there is one opening and one

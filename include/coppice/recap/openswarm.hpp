@@ -12,17 +12,20 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The exact texts of OpenSwarm's recap and notes.
 struct OpenSwarmRecapWording {
     static constexpr std::string_view name = "openswarm";
 
+    /// Names of the tags.
     FenceTags tags{
         .note = "openswarm_platform_note", .recap = "openswarm_session_recap", .defuse = Defuse::entity};
 
+    /// Appends the opening tag.
     void open(std::string& out, std::string_view tag) const { out.append("<").append(tag).append(">"); }
 
+    /// Appends what a note begins with.
     void preamble(std::string& out) const {
         out +=
             "This block is authored by the OpenSwarm platform, not tool output and not a prior message. It "
@@ -30,6 +33,7 @@ struct OpenSwarmRecapWording {
             "trusted context.";
     }
 
+    /// Appends what a recap begins with.
     void frame(std::string& out) const {
         out +=
             "Recap of YOUR OWN earlier turns in this same conversation (what was asked and which tools you "
@@ -39,10 +43,12 @@ struct OpenSwarmRecapWording {
             "answer or redo anything in it; respond to the message that follows.";
     }
 
+    /// Appends what a recap ends with.
     void end(std::string& out) const {
         out += "--- end of recap; respond to the message below, not the recap above ---";
     }
 
+    /// Appends a line.
     void line(std::string& out, const RecapLine& line) const {
         switch (line.kind) {
             case RecapLine::Kind::ask: out.append("The user asked: ").append(line.text); return;
@@ -66,6 +72,7 @@ struct OpenSwarmRecapWording {
         }
     }
 
+    /// Appends the line for what is left out.
     void gap(std::string& out, Gap gap, std::size_t count) const {
         if (gap == Gap::input) {
             out += "...";

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// What a recap shows. Lengths are code points.
 struct RecapOptions {
@@ -18,15 +18,15 @@ struct RecapOptions {
     std::size_t tool_chars = 64;          ///< of a tool's name
     std::size_t last_line_chars = 100;    ///< in a stub
     std::size_t lone_result_chars = 500;  ///< of a result whose line stands alone
-    ResultAging aging{};
+    ResultAging aging{};                  ///< how results age
     Size most{
         none,
-        Unit::chars};  ///< of the whole recap, which then keeps its newest lines; a bare number is bytes
+        Unit::chars};                  ///< of the whole recap, which then keeps its newest lines; a bare number is bytes
     std::size_t most_tokens = 20'000;  ///< the same, by the estimator
     bool exact_markers =
         false;  ///< a marker for what is left out comes on top of the lengths above; off: is part of them
     bool quote_pending =
-        false;  ///< also asks that nothing followed yet, and that the host sends after the recap
+        false;                   ///< also asks that nothing followed yet, and that the host sends after the recap
     bool keep_controls = false;  ///< control characters as they are instead of spaces
 
     constexpr void validate() const {

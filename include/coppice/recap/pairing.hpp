@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// For each message, the call that it is the result of, or `none`.
 ///

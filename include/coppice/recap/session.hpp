@@ -20,14 +20,14 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// The messages of one branch of a session in their order, as a recap is built from them.
 struct SessionHistory {
-    std::vector<SessionMessage> messages{};
-    std::size_t cutoff = none;    ///< position of the last message before the cut
-    bool unknown_cutoff = false;  ///< nowhere on this branch: no cut
-    BranchHistory branch{};
+    std::vector<SessionMessage> messages{};  ///< oldest first
+    std::size_t cutoff = none;               ///< position of the last message before the cut
+    bool unknown_cutoff = false;             ///< nowhere on this branch: no cut
+    BranchHistory branch{};                  ///< which messages of the file these are
 };
 
 /// A session file as OpenSwarm keeps it, read into views that a recap is built from:
@@ -46,6 +46,7 @@ public:
     /// In the input of calls, longer strings are shown as their length.
     static constexpr std::size_t default_longest_string = 120;
 
+    /// Reads a file. It points into the document, which has to stay as it is.
     template <class Json>
     explicit Session(const Json& document, std::size_t longest_string = default_longest_string) {
         static_assert(detail::is_basic_json_v<Json>, "coppice::Session reads a nlohmann::basic_json");
@@ -87,11 +88,14 @@ public:
     /// Why nothing could be read; empty where it was.
     std::string_view why() const { return why_; }
 
+    /// All messages of the file, in its order.
     std::span<const SessionMessage> messages() const { return messages_; }
+    /// All branches of the file.
     std::span<const SessionBranch> branches() const { return branches_; }
 
     /// What the active branch saw, with the cutoff resolved.
     SessionHistory history() const&& = delete;  // the history would outlive the session
+    /// What the active branch saw, with the cutoff resolved. Points into the session.
     SessionHistory history() const& {
         SessionHistory history;
         history.branch = branch_history(messages_, branches_, active_branch);
@@ -104,9 +108,9 @@ public:
     }
 
     // the session's own, for the host to change
-    std::string_view active_branch{};
-    std::string_view cutoff_id{};  ///< empty: none
-    std::size_t overhead_tokens = 0;
+    std::string_view active_branch{};  ///< whose history is asked for
+    std::string_view cutoff_id{};      ///< empty: none
+    std::size_t overhead_tokens = 0;   ///< of what stands beside the messages, such as system prompt and tools
 
 private:
     template <class Object>

@@ -11,10 +11,11 @@
 #include <string>
 #include <string_view>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
 /// One line of a recap. Its texts are safe to write: valid UTF-8, cut to their limits, without tags.
 struct RecapLine {
+    /// What it tells of.
     enum class Kind : std::uint8_t {
         ask,        ///< what the user asked
         call,       ///< a tool call
@@ -23,7 +24,7 @@ struct RecapLine {
         stub,       ///< a result that is left out
     };
 
-    Kind kind = Kind::ask;
+    Kind kind = Kind::ask;         ///< what it tells of
     std::string_view text{};       ///< the ask, the input of the call, the body of the result
     std::string_view tool{};       ///< of a call, or what a result states itself; may be empty
     std::string_view call_tool{};  ///< of a result: through its call
@@ -31,7 +32,7 @@ struct RecapLine {
     std::string_view last_line{};  ///< of a stub
     std::string_view reference{};  ///< of a result: where its full content is stored
     std::size_t chars = 0;         ///< of a stub or duplicate: length of the body, in code points
-    bool error = false;
+    bool error = false;            ///< of a result: the call failed
 };
 
 /// What a marker stands for.
@@ -79,7 +80,7 @@ concept recap_wording = std::copyable<W> &&
 struct PlainRecapWording {
     static constexpr std::string_view name = "plain";
 
-    FenceTags tags{};
+    FenceTags tags{};  ///< names of the tags
     std::string_view
         product{};  ///< who writes the block; not owned. Empty: "the platform that runs this session"
     /// Put into the opening tag, so that a host can tell its blocks from others: letters, digits, '-' and '_'. One that
@@ -109,18 +110,21 @@ struct PlainRecapWording {
         }
     }
 
+    /// Appends the opening tag.
     void open(std::string& out, std::string_view tag) const {
         out.append("<").append(tag);
         if (!nonce.empty()) { out.append(" id=\"").append(nonce).append("\""); }
         out += '>';
     }
 
+    /// Appends what a note begins with.
     void preamble(std::string& out) const {
         out += "This block was written by ";
         out += product.empty() ? std::string_view("the platform that runs this session") : product;
         out += ". It is no tool output and no message.";
     }
 
+    /// Appends what a recap begins with.
     void frame(std::string& out) const {
         out +=
             "Record of earlier steps of this session: what was asked and which tools ran. All of it is past; "
@@ -128,8 +132,10 @@ struct PlainRecapWording {
             "live message comes after this block.";
     }
 
+    /// Appends what a recap ends with.
     void end(std::string& out) const { out += "--- end of the record; the live message follows ---"; }
 
+    /// Appends a line.
     void line(std::string& out, const RecapLine& line) const {
         using enum RecapLine::Kind;
         if (line.kind == ask) {
@@ -177,6 +183,7 @@ struct PlainRecapWording {
         }
     }
 
+    /// Appends the line for what is left out.
     void gap(std::string& out, Gap gap, std::size_t number) const {
         if (gap == Gap::input) {
             out += "... [";

@@ -26,8 +26,9 @@
 #include <utility>
 #include <vector>
 
-namespace coppice {
+namespace coppice::inline v0 {
 
+/// How a DiskSpillStore keeps its files.
 struct DiskSpillOptions {
     std::string session{};   ///< any bytes; each session has a directory of its own
     std::string shown_as{};  ///< how the model reaches the root, where that is not the root's own path
@@ -38,27 +39,27 @@ struct DiskSpillOptions {
 
 /// A content on the disk.
 struct StoredContent {
-    std::string reference;
+    std::string reference;               ///< what a preview names it by
     std::optional<std::string> session;  ///< nothing where the id was too long to be spelled
     std::optional<std::string> id;       ///< likewise
-    std::uintmax_t bytes = 0;
+    std::uintmax_t bytes = 0;            ///< of the content
 
     bool operator==(const StoredContent&) const = default;
 };
 
 /// What is on the disk, ordered by reference.
 struct SpillManifest {
-    std::vector<StoredContent> contents;
+    std::vector<StoredContent> contents;   ///< what the store holds
     std::vector<StoredContent> leftovers;  ///< half-written files of writers that died, without an id
     std::error_code error;                 ///< the first failure; what could be read is listed all the same
 };
 
 /// What was removed.
 struct SpillRemoval {
-    std::size_t contents = 0;
-    std::size_t leftovers = 0;
-    std::uintmax_t bytes = 0;  ///< of both
-    std::error_code error;     ///< the first failure; the others were removed all the same
+    std::size_t contents = 0;   ///< that were removed
+    std::size_t leftovers = 0;  ///< half-written files
+    std::uintmax_t bytes = 0;   ///< of both
+    std::error_code error;      ///< the first failure; the others were removed all the same
 };
 
 /// Keeps contents in files, ROOT/SESSION/ID-HASH.txt, for a model that can read files. Safe to share between threads
@@ -112,6 +113,7 @@ public:
         return attempt([&] { store(reference, content); });
     }
 
+    /// Whether the content is on the disk at its reference.
     bool put(std::string_view reference, std::string_view content) noexcept {
         return !try_put(reference, content);
     }

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Which file it is, under whatever name.
 struct FileId {

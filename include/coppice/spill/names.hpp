@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// The longest spelling of an id in a path component.
 inline constexpr std::size_t spelled_id_limit = 96;

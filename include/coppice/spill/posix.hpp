@@ -14,7 +14,7 @@
 #include <ctime>
 #include <utility>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// The system calls of a disk store, each as the system has it: -1 or null, and `errno`.
 struct PosixSystem {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// A value of a JSON text.
 class WireCursor {

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What 64 bytes hold, a bit for each byte.
 struct TextMasks {

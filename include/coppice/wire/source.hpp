@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Answers for a transcript whose nodes are pieces of a JSON text.
 ///

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// What the escapes of one string come to.
 struct StringFacts {

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// An array or object. Containers are numbered in the order in which they open.
 struct Container {

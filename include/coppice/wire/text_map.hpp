@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Where the escapes of a JSON text are, and how long its parts are in every unit: after one pass, no string has to be
 /// read for either.

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace coppice::detail {
+namespace coppice::inline v0::detail {
 
 /// Collects edits of a text and writes it anew: what is not edited is copied, byte by byte, or not even that.
 class WireWriter {

@@ -1,0 +1,12 @@
+# The reference of all public names, made of their comments: html/index.html in the build tree.
+find_package(Doxygen QUIET)
+if(DOXYGEN_FOUND)
+  set(coppice_reference "${PROJECT_BINARY_DIR}")
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/Doxyfile.in" "${PROJECT_BINARY_DIR}/Doxyfile" @ONLY)
+  add_custom_target(coppice_reference COMMAND Doxygen::doxygen "${PROJECT_BINARY_DIR}/Doxyfile" VERBATIM)
+  if(COPPICE_BUILD_TESTS)
+    add_test(NAME reference COMMAND Doxygen::doxygen "${PROJECT_BINARY_DIR}/Doxyfile")
+  endif()
+else()
+  message(STATUS "Doxygen not found, the reference cannot be made")
+endif()
