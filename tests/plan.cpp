@@ -837,6 +837,24 @@ TEST_CASE("plan: a duplicate knows its original as long as that stays") {
     CHECK(planning.plan.original(1) == none);
 }
 
+TEST_CASE("plan: a result of one image reads alike where the image went and where all of it did, if the words are the same") {
+    Planning<Terse> planning(results({list(image(4000)), "ok", list(image(4000), text(big)), "ok"}));
+    const auto plan_with = [&](auto change) {
+        planning.start();
+        change(planning.plan);
+        return planning.plan;
+    };
+    const Plan whole = plan_with([](Plan& plan) { plan.clear(1, "x"); });
+    const Plan image_only = plan_with([](Plan& plan) { plan.elide_images(1, "x"); });
+    CHECK(whole.first_difference(image_only) == none);
+    CHECK(image_only.first_difference(whole) == none);
+    // of two blocks one stays
+    const Plan both = plan_with([](Plan& plan) { plan.clear(5, "x"); });
+    const Plan first = plan_with([](Plan& plan) { plan.elide_images(5, "x"); });
+    CHECK(both.first_difference(first) == 5);
+    CHECK(first.first_difference(both) == 5);
+}
+
 TEST_CASE("plan: two plans of a transcript differ first where they do not leave an entry alike") {
     Planning<> planning(list(call("a", "Edit", Json{{"content", big}, {"old_string", big}}), result("a", big),
                              call("b", "Read"), result("b", list(text(big), image(), image(4000))),

@@ -3,6 +3,7 @@
 // comparison of policies out.
 #include "files.hpp"
 #include "hints.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "outcome.hpp"
 #include "presets.hpp"
@@ -55,7 +56,7 @@ bool debugging(const Options& options) {
 template <class Take>
 void read_json(const std::string& option, const std::string& file, Take take) {
     if (file.empty()) { return; }
-    const auto json = nlohmann::json::parse(coppice_cli::read_file(file), nullptr, false);
+    const auto json = coppice_cli::parse_json<nlohmann::json>(coppice_cli::read_file(file));
     if (json.is_discarded()) { throw coppice_cli::UsageError(option + " " + file + " is not valid JSON"); }
     try {
         take(json);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fidelity.hpp"
+#include "json.hpp"
 #include "options.hpp"
 
 #include <coppice/recap.hpp>
@@ -63,7 +64,7 @@ inline std::string readable(std::string_view file) {
 inline RecapOutcome recap(const Options& options, std::string_view file) {
     // before parsing: ordered_json copies values, and so calls itself once a level, when an object grows
     if (coppice::json_shape(file).depth > 1000) { return {.notes = {"no recap: the session is nested too deeply for a DOM"}}; }
-    const auto document = nlohmann::ordered_json::parse(detail::readable(file), nullptr, false);
+    const auto document = parse_json<nlohmann::ordered_json>(detail::readable(file));
     if (document.is_discarded()) { return {.notes = {"no recap: not JSON that a DOM can hold"}}; }
     const bool openswarm = options.preset == "openswarm";
     coppice::Session session(document, openswarm ? coppice::none : coppice::Session::default_longest_string);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "json.hpp"
 #include "replay.hpp"
 
 #include "files.hpp"
@@ -81,7 +82,7 @@ std::unique_ptr<Session> read_session(const std::string& path, std::string& why)
             why = "nested too deeply, or an object too large";
             return nullptr;
         }
-        Json document = Json::parse(text, nullptr, false);
+        Json document = parse_json<Json>(text);
         if (document.is_discarded()) {
             why = "not valid JSON";
             return nullptr;

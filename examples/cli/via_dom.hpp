@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fidelity.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "outcome.hpp"
 
@@ -41,7 +42,7 @@ public:
         const coppice::JsonShape shape = coppice::json_shape(body);
         if (shape.depth > 1000) { return unchanged(body, "nested too deeply for a DOM to be written again"); }
         if (shape.members > 20'000) { return unchanged(body, "an object too large for a DOM that keeps its order"); }
-        auto document = nlohmann::ordered_json::parse(body, nullptr, false);
+        auto document = parse_json<nlohmann::ordered_json>(body);
         if (document.is_discarded()) { return unchanged(body, "not valid JSON"); }
         Outcome outcome(body);
         outcome.report = coppice::plan(document, *options.pipeline, inputs_of(options));

@@ -28,7 +28,8 @@ namespace coppice::inline v0 {
 /// comes back whole with the next rewrite: there is no edit for it any more, and the report says `rewrites` with
 /// `first_rewritten_message` at its place or before. Two things stay as they were sent: what was shaped on arrival
 /// (`Spill`, `CapOnArrival`), and, on models that bind thinking, all that was cleared, since thinking that came later
-/// would be invalid. Without `messages` a hint holds for the whole history at once, whatever the cadence says.
+/// would be invalid. A history fed back pruned may not have, at the requests before, what made the cadence say yes at the
+/// same one: with a late hint, and a cadence that weighs, it may change once more. Without `messages` a hint holds for the whole history at once, whatever the cadence says.
 struct Hint {
     /// What a host knows of a call.
     enum class Kind : std::uint8_t {

@@ -506,13 +506,23 @@ private:
         return saved > unsaid ? saved - unsaid : 0;
     }
 
+    // A result of one block, of which this plan replaces all, and the other one the block: both may write the same.
+    bool same_block(const Plan& other, std::size_t entry) const {
+        const Entry& result = transcript_->all()[entry];
+        if (result.form != Form::blocks || result.part_count != 1 || !is_stub(decisions_[entry].fate)) { return false; }
+        const Piece& block = other.changed_parts_[result.first_part];
+        return block.changed && block.as == Edit::As::block && other.text_of(block) == text_of(decisions_[entry]);
+    }
+
     bool leaves_alike(const Plan& other, std::size_t entry) const {
         const Decision& left = decisions_[entry];
         const Decision& right = other.decisions_[entry];
         if (left.fate == Fate::keep || right.fate == Fate::keep) { return left.fate == right.fate; }
         const Entry& subject = transcript_->all()[entry];
         const bool whole = replaces_whole(left.fate, subject);
-        if (whole != replaces_whole(right.fate, subject)) { return false; }
+        if (whole != replaces_whole(right.fate, subject)) {
+            return whole ? same_block(other, entry) : other.same_block(*this, entry);
+        }
         if (whole) { return text_of(left) == other.text_of(right); }
         const auto same = [&](const Piece& one, const Piece& two) {
             return one.changed == two.changed && (!one.changed || text_of(one) == other.text_of(two));

@@ -708,6 +708,30 @@ TEST_CASE("program: hints keep a call as it is, and wrong ones are exit code 2 a
     }
 }
 
+TEST_CASE("program: what stands behind a NUL is no end of a file") {
+    const Folder folder;
+    folder.write("in.json", session(20));
+    const std::string in = " '" + folder.at("in.json") + "'";
+    const std::string nul("\0garbage}", 9);
+    folder.write("config.json", R"({"preset":"hermes"})" + nul);
+    folder.write("hints.json", R"({"pin":["a"]})" + nul);
+    folder.write("ledger.json", R"({"notes":[]})" + nul);
+    for (const char* const option : {"config", "hints", "ledger"}) {
+        const Run run = run_coppice(folder, std::string("explain --") + option + " '" + folder.at(option + std::string(".json")) + "'" + in);
+        CAPTURE(option);
+        CHECK(run.exit_code == 2);
+        CHECK(run.err.find("is not valid JSON") != std::string::npos);
+    }
+    folder.write("in.json", session(20) + nul);
+    for (const std::string& route : routes()) {
+        const Run run = run_coppice(folder, "prune --via " + route + in);
+        CHECK(run.err.find("not valid JSON") != std::string::npos);
+    }
+    CHECK(run_coppice(folder, "replay" + in).err.find("not valid JSON") != std::string::npos);
+    folder.write("in.json", R"({"messages":[]})" + nul);
+    CHECK(run_coppice(folder, "recap" + in).err.find("not JSON") != std::string::npos);
+}
+
 TEST_CASE("program: a body that names no model is whose the command line says") {
     const Folder folder;
     Json document = Json::parse(session(300));

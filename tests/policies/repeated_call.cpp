@@ -5,12 +5,14 @@
 
 #include <coppice/pipeline.hpp>
 #include <coppice/policies/bulky_input_clear.hpp>
+#include <coppice/policies/cap_on_arrival.hpp>
 #include <coppice/policies/keep_recent.hpp>
 
 #include <doctest/doctest.h>
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 using namespace support;
 
@@ -72,6 +74,28 @@ TEST_CASE("repeated_call: only an answer that stays whole stands for an older on
     const Pruned p = pruned(document, after);
     CHECK(fates(p) == "ss-");
     for (const coppice::EditRecord& edit : p.report.edits) { CHECK(edit.reason == "keep_recent"); }
+}
+
+TEST_CASE("repeated_call: an answer that loses images or its middle stands for an older one as it does the next time") {
+    constexpr coppice::RepeatedCall<0, 0> all;
+    const auto asked_twice = [](Ordered newest) {
+        Ordered messages = list(user("go"));
+        add_pair(messages, "a", "Bash", Ordered{{"command", "ls"}}, Ordered(std::string(500, 'x')));
+        add_pair(messages, "b", "Bash", Ordered{{"command", "ls"}}, std::move(newest));
+        messages.push_back(assistant("done"));
+        return body(std::move(messages));
+    };
+    // `pruned` asks that the second time changes nothing
+    const Ordered shown = asked_twice(list(text(std::string(50, 'y')), image()));
+    CHECK(fates(pruned(shown, coppice::Pipeline{coppice::KeepRecent<5, coppice::Size{2000}, 0>{}, all})) == "si");
+    CHECK(fates(pruned(shown, coppice::Pipeline{all, coppice::KeepRecent<5, coppice::Size{2000}, 0>{}})) == "si");
+    // nothing to read is left
+    const Ordered seen = asked_twice(list(image()));
+    CHECK(fates(pruned(seen, coppice::Pipeline{coppice::KeepRecent<5, coppice::Size{2000}, 0>{}, all})) == "-i");
+    const Ordered huge = asked_twice(Ordered(std::string(9'000, 'y')));
+    constexpr coppice::CapOnArrival<coppice::chars(3'000), 400, 400> cap;
+    CHECK(fates(pruned(huge, coppice::Pipeline{cap, all})).substr(0, 1) == "s");
+    CHECK(fates(pruned(huge, coppice::Pipeline{all, cap})).substr(0, 1) == "s");
 }
 
 TEST_CASE("repeated_call: calls that lost some of their input are not compared") {

@@ -134,6 +134,19 @@ TEST_CASE("stale_input: a patch goes although it names the file") {
     CHECK(result_content(p.after, 0) == cleared("900 characters, ok; apply_patch src/a.c"));
 }
 
+TEST_CASE("stale_input: of two patches in one input one names the call, in whatever order they come") {
+    const auto patch = [](const char* file) {
+        return "*** Begin Patch\n*** Update File: src/" + std::string(file) + "\n@@\n";
+    };
+    for (const bool first : {false, true}) {
+        const Ordered input = first ? Ordered{{"a", patch("one.c")}, {"b", patch("two.c")}}
+                                    : Ordered{{"b", patch("two.c")}, {"a", patch("one.c")}};
+        const Pruned p = pruned(calls({input}, filler(0, 900), "apply_patch"),
+                                coppice::Pipeline{coppice::KeepEnds<0, 0, coppice::chars(500)>{}});
+        CHECK(result_content(p.after, 0) == cleared("900 characters, ok; apply_patch src/one.c"));
+    }
+}
+
 TEST_CASE("stale_input: an unanswered call stays, and one whose result is unread") {
     Ordered messages = calls(std::vector<Ordered>(2, Ordered{{"x", filler(0, 600)}})).at("messages");
     messages.erase(messages.size() - 1);

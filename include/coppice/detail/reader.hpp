@@ -269,12 +269,14 @@ protected:
         call.names_path = !path.empty();
     }
     /// The same for the path that a patch names first; nothing where the text is no patch.
-    void name_by_patch(Text patch, Entry& call) {
+    bool name_by_patch(Text patch, Entry& call) {
         // most texts are none at a glance
         const bool perhaps = !patch.empty() && (patch.raw()[0] == '*' || patch.raw()[0] == '\\');
-        if (!perhaps) { return; }
+        if (!perhaps) { return false; }
         const std::string_view path = detail::path_of_patch(beginning(patch, 1200, scratch_));
-        if (!path.empty()) { name_by_path(out_.keep(path), call); }
+        if (path.empty()) { return false; }
+        name_by_path(out_.keep(path), call);
+        return true;
     }
 
     /// A command given as a list of words, as far as anybody would show it.
@@ -462,6 +464,7 @@ private:
     template <json_cursor Input>
     void read_fields(Input input, Entry& call, bool packed) {
         std::size_t rank = identity_keys.size();
+        Text patch;
         const auto identify = [&](Text key, bool one_text, auto text) {
             const std::size_t found = identity_rank(key);
             if (found >= rank) { return; }
@@ -476,7 +479,10 @@ private:
             if (value.type() == JsonType::string) {
                 out_.fields.push_back({.name = key, .text = value.measured(), .node = value.node(), .packed = packed});
                 identify(key, true, [&] { return value.text(); });
-                if (call.identity.empty()) { name_by_patch(value.text(), call); }
+                const bool named = rank < identity_keys.size();
+                // of several patches that of the first name, in whatever order they come
+                const bool may_name = !named && (call.identity.empty() || comes_before(key, patch));
+                if (may_name && name_by_patch(value.text(), call)) { patch = key; }
             } else if (value.type() == JsonType::array) {
                 std::size_t index = 0;
                 value.elements([&](Input item) { read_element(item, key, index++, packed); });
@@ -627,6 +633,12 @@ private:
             if (!name.empty()) { marks += out_.source->count_members(part.node, name); }
         }
         if (marks > (part.cache_mark ? 1U : 0U)) { result.nested_cache_mark = true; }
+    }
+
+    static bool comes_before(Text left, Text right) {
+        std::string one;
+        std::string other;
+        return decoded(left, one) < decoded(right, other);
     }
 
     std::size_t identity_rank(Text key) {

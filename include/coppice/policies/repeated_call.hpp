@@ -21,6 +21,17 @@ struct RepeatedCallOptions {
     std::string_view name;
 };
 
+/// Whether anything of a result stays that can stand for an older one, so that it does the next time, too.
+inline bool can_be_read(const Transcript& transcript, const Plan& plan, std::size_t result) {
+    const Entry& entry = transcript.all()[result];
+    if (entry.stub || plan.fate(result) == Fate::stub || plan.fate(result) == Fate::clip) { return false; }
+    for (std::size_t i = entry.first_part; i < entry.first_part + entry.part_count; ++i) {
+        const bool gone = plan.fate(result) == Fate::elide && plan.changes_part(i);
+        if (transcript.parts[i].kind != Part::Kind::stub && !gone) { return true; }
+    }
+    return false;
+}
+
 inline void clear_repeated_calls(const Transcript& transcript, Plan& plan, const RepeatedCallOptions& options) {
     const auto entries = transcript.entries();
     Plan::Scratch& scratch = plan.scratch();
@@ -43,9 +54,7 @@ inline void clear_repeated_calls(const Transcript& transcript, Plan& plan, const
         // a failure does not make an older answer worthless
         const bool stands = found != Index::absent && (result.error || !entries[entries[found].peer].error);
         if (!stands) {
-            // only what is there to read can stand for an older answer
-            const Fate fate = plan.fate(call.peer);
-            if (!result.stub && (fate == Fate::keep || fate == Fate::spill)) { found = i; }
+            if (can_be_read(transcript, plan, call.peer)) { found = i; }
             continue;
         }
         if (result.message >= options.fresh || !transcript.at_least(result, options.min)) { continue; }
@@ -59,7 +68,7 @@ inline void clear_repeated_calls(const Transcript& transcript, Plan& plan, const
 /// A call was made again: what it answered before is out of date.
 ///
 /// keeps          the result of the newest of calls with one tool and one input (whatever the order of keys), as long as
-///                it stays whole; every result of the newest `keep_turns` turns of the user and of the newest `keep_steps`
+///                something of it stays; every result of the newest `keep_turns` turns of the user and of the newest `keep_steps`
 ///                steps of the model; an answer where what came of the same call later is a failure
 /// changes        older results of at least `min` into a stub each, whether they differ or not
 /// does nothing   where an earlier pruning has taken anything out of the call
