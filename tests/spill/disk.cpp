@@ -11,17 +11,12 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
-#include <utility>
 #include <vector>
 
 using coppice::DiskSpillStore;
@@ -35,16 +30,6 @@ std::string complaint(const fs::path& root, const std::string& shown_as = {}) {
         return {};
     } catch (const std::invalid_argument& error) { return error.what(); }
 }
-
-// Tells when somebody writes, and waits a while then.
-struct WaitingSystem : coppice::detail::PosixSystem {
-    static inline std::function<void()> on_write;
-
-    static ::ssize_t write(int file, const void* bytes, std::size_t size) {
-        if (on_write) { std::exchange(on_write, nullptr)(); }
-        return PosixSystem::write(file, bytes, size);
-    }
-};
 
 const anthropic_validator::AllowedChanges unread_too = [] {
     anthropic_validator::AllowedChanges allowed;
@@ -317,27 +302,6 @@ TEST_CASE("disk store: what is no content does not count towards the limit of fi
     CHECK_FALSE(store.put(store.reference("b", "content"), "content"));
 }
 
-TEST_CASE("disk store: two threads of one store do not pass the limit of files together") {
-    const Scratch scratch;
-    coppice::BasicDiskSpillStore<WaitingSystem> store(scratch.root(), {.session = "s", .most_files = 1});
-    std::atomic<bool> done{false};
-    bool second = false;
-    std::thread other;
-    WaitingSystem::on_write = [&] {
-        other = std::thread([&] {
-            second = store.put(store.reference("b", "x"), "x");
-            done = true;
-        });
-        // it cannot be done before we are
-        for (int i = 0; i < 20 && !done; ++i) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
-    };
-    CHECK(store.put(store.reference("a", "x"), "x"));
-    REQUIRE(other.joinable());
-    other.join();
-    CHECK_FALSE(second);
-    CHECK(store.list().contents.size() == 1);
-}
-
 TEST_CASE("disk store: a path or a command that mentions the store is known") {
     const DiskSpillStore store("/data/spill", {.session = "s", .shown_as = "work/spilled"});
     for (const std::string& text :
@@ -361,32 +325,6 @@ TEST_CASE("disk store: a path or a command that mentions the store is known") {
     }
     CHECK(DiskSpillStore("./spill", session("s")).refers("cat spill/s-x/y"));
     CHECK(DiskSpillStore("./spill", session("s")).refers("cat ./spill/s-x/y"));
-}
-
-TEST_CASE("disk store: threads may share it") {
-    const Scratch scratch;
-    DiskSpillStore store(scratch.root(), {.session = "s", .most_files = 30});
-    std::atomic<int> wrong{0};
-    std::atomic<int> stored{0};
-    std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < 4; ++t) {
-        threads.emplace_back([&, t] {
-            for (std::size_t i = 0; i < 20; ++i) {
-                // ten that all have, and ten of one's own
-                const std::string content = lines(i < 10 ? i : 100 * (t + 1) + i, 3000);
-                const std::string reference = store.reference("id", content);
-                const bool put = store.put(reference, content);
-                if ((store.get(reference) == content) != put) { ++wrong; }
-                if (put && i >= 10) { ++stored; }
-                if (!put && i < 10) { ++wrong; }
-            }
-        });
-    }
-    for (std::thread& thread : threads) { thread.join(); }
-    CHECK(wrong == 0);
-    CHECK(stored == 20);
-    CHECK(store.list().contents.size() == 30);
-    CHECK(scratch.temporaries().empty());
 }
 
 TEST_CASE("disk store: a pipeline spills into it and two stores give the same bytes") {
