@@ -12,7 +12,31 @@
 #include <string_view>
 #include <system_error>
 
+#if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
+
 namespace coppice_cli {
+
+/// Has standard input and output keep every byte. Elsewhere they do so by themselves.
+inline void keep_bytes() {
+#if defined(_WIN32)
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
+}
+
+/// Whether somebody watches what `say` says.
+inline bool on_terminal() {
+#if defined(_WIN32)
+    return _isatty(_fileno(stderr)) != 0;
+#else
+    return ::isatty(STDERR_FILENO) == 1;
+#endif
+}
 
 /// A file that cannot be read or written: exit code 1.
 struct FileError : std::runtime_error {

@@ -154,6 +154,7 @@ int run_program(const std::vector<std::string_view>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    coppice_cli::keep_bytes();
     try {
         return run_program(std::vector<std::string_view>(argv + 1, argv + argc));
     } catch (const coppice_cli::UsageError& error) {

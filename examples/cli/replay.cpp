@@ -26,8 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 namespace coppice_cli {
 
 namespace {
@@ -131,7 +129,7 @@ void replay(const Options& options) {
     for (const std::string& path : options.files) { check_readable(path); }
     if (!options.html.empty()) { check_writable(options.html); }
     std::vector<SessionRun> runs;
-    Progress progress(::isatty(STDERR_FILENO) == 1, options.files.size());
+    Progress progress(on_terminal(), options.files.size());
     const bool with_strip = options.json || !options.html.empty();
     for (std::size_t i = 0; i < options.files.size(); ++i) {
         const std::string& path = options.files[i];
