@@ -247,7 +247,7 @@ private:
         REQUIRE(before.request + 1 == now.request);
         const bool differs = first_difference(before, now) < before.messages;
         CAPTURE(now.request);
-        CHECK(claims(now.report, differs) == differs);
+        CHECK(claims(now.report, differs) == differs);  // law 10
         if (!differs) { return; }
         if (pipeline_->rewrites++ % 25 == 0) { same_bytes(before, now); }
     }
@@ -255,7 +255,7 @@ private:
     void stands_still(const Seen& before, const Seen& now) {
         CAPTURE(before.request);
         CAPTURE(now.request);
-        CHECK(first_difference(before, now) == before.messages);
+        CHECK(first_difference(before, now) == before.messages);  // law 10
         CHECK(!claims(now.report, false));
         pipeline_->still += !before.report.edits.empty();
     }

@@ -133,7 +133,7 @@ std::size_t check_spans(std::string_view in, std::string_view out, const coppice
         const Span written = find(after, edit.block - dropped);
         CHECK(old.size() == edit.bytes_before);
         CHECK(written.size() == edit.bytes_after);
-        CHECK(edit.bytes_after < edit.bytes_before);
+        CHECK(edit.bytes_after < edit.bytes_before);  // law 6
         const bool packed = edit.path.find('#') != std::string::npos;
         CHECK((packed ? text_packed_at(out, written) : text_left_at(after.spans(), written)) == edit.replacement);
         REQUIRE(old.begin >= in_at);
@@ -214,7 +214,7 @@ PrunedText pruned_text(std::string_view in, const AnyPipeline& pipeline,
     const std::string_view kept = pipeline.prune(in, workspace, dialect);
     const bool same_out = kept == out;
     CHECK(same_out);
-    CHECK(report.engaged == (kept.data() != in.data()));
+    CHECK(report.engaged == (kept.data() != in.data()));  // law 1
     check_report(workspace.report);
 
     std::string joined;
@@ -227,8 +227,8 @@ PrunedText pruned_text(std::string_view in, const AnyPipeline& pipeline,
     check_report(workspace.report);
 
     if (report.engaged) {
-        const coppice::PrunedBody again = pipeline.prune(out, dialect);  // law 2
-        CHECK_FALSE(again.report.engaged);
+        const coppice::PrunedBody again = pipeline.prune(out, dialect);
+        CHECK_FALSE(again.report.engaged);  // law 2
         CHECK(again.report.edits.empty());
     }
     return {std::string(out), report};
@@ -238,7 +238,7 @@ void check_wire_laws(std::string_view in, std::string_view dom_out, const coppic
                      const AnyPipeline& pipeline, coppice::Dialect dialect) {
     const PrunedText text = pruned_text(in, pipeline, dialect);
     const bool same = text.out == dom_out;
-    CHECK(same);
+    CHECK(same);  // law 9
     CHECK(text.report.repeated_keys == 0);
     // a scalar is no body for the wire, whatever a DOM says of it
     const bool body = !in.empty() && (in.front() == '{' || in.front() == '[');
@@ -290,8 +290,8 @@ coppice::Report check_laws(const nlohmann::ordered_json& body, const AnyPipeline
     AllowedChanges changes = allowed;
     changes.stale_thinking_removal =
         allowed.stale_thinking_removal || std::any_of(report.edits.begin(), report.edits.end(), is_drop);
-    const auto violations = new_violations(report.dialect, body, pruned, changes);  // laws 3, 4, 5
-    for (const std::string& violation : violations) { CHECK_MESSAGE(false, violation); }
+    const auto violations = new_violations(report.dialect, body, pruned, changes);
+    for (const std::string& violation : violations) { CHECK_MESSAGE(false, violation); }  // laws 3, 4, 5
 
     nlohmann::ordered_json twice = pruned;
     const coppice::Report again = pipeline.prune(twice, coppice::Dialect::detect);
