@@ -13,6 +13,11 @@ usage: sh cmake/run.sh WORD
   release   the same with -O3, benchmarks built too
   bench     build and run the benchmarks
   reference make the reference of all public names with Doxygen; what is not documented is an error
+  coverage  run all tests, and show which lines of the headers they ran
+  fuzz      run each fuzz target for COPPICE_FUZZ_SECONDS, or 60, from its seeds
+  mutation  break the headers in one place after the other; a test must notice each time
+  tsan      run the tests of what threads may share with the thread sanitizer
+  valgrind  run the program and the tests of what reads bytes under valgrind
 
 Missing tools and libraries are installed with apt-get where that is possible.
 END
@@ -33,6 +38,10 @@ case $word in
     headers) compiler=clang++ ;;
     release | bench) compiler=${CXX:-c++} libraries="$libraries libbenchmark-dev" ;;
     reference) compiler=${CXX:-c++} libraries='nlohmann-json3-dev libfmt-dev doxygen' ;;
+    coverage) compiler=clang++ libraries="$libraries libclang-rt-dev llvm" ;;
+    fuzz | tsan) compiler=clang++ libraries="$libraries libclang-rt-dev" ;;
+    mutation) compiler=clang++ libraries="$libraries patch" ;;
+    valgrind) libraries="$libraries valgrind" ;;
     -h | --help | help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
 esac
@@ -77,6 +86,8 @@ has() {
         doctest-dev) has_header doctest/doctest.h ;;
         libbenchmark-dev) has_header benchmark/benchmark.h ;;
         doxygen) command -v doxygen >/dev/null 2>&1 ;;
+        llvm) command -v "$($compiler -print-prog-name=llvm-cov 2>/dev/null)" >/dev/null 2>&1 ;;
+        patch | valgrind) command -v "$1" >/dev/null 2>&1 ;;
     esac
 }
 
@@ -110,6 +121,7 @@ names() {
             dnf:libbenchmark-dev) set -- google-benchmark-devel ;;
             pacman:libbenchmark-dev) set -- benchmark ;;
             brew:libbenchmark-dev) set -- google-benchmark ;;
+            brew:patch) set -- gpatch ;;
             *) set -- "$package" ;;
         esac
         printf ' %s' "$1"
@@ -127,6 +139,8 @@ give_up() {
             cmake) say '  missing: cmake 3.25 or newer' ;;
             ninja-build) say '  missing: ninja' ;;
             doxygen) say '  missing: doxygen' ;;
+            llvm) say '  missing: llvm-cov and llvm-profdata, of the version of clang++' ;;
+            patch | valgrind) say "  missing: $package" ;;
             *) say "  missing: the library$(names pacman "$package")" ;;
         esac
     done
@@ -214,11 +228,62 @@ reference() {
     cmake --preset reference
     cmake --build --preset reference
     say "see build/reference/html/index.html"
+build() {
+    cmake --preset "$1"
+    cmake --build --preset "$1"
+}
+
+coverage() {
+    build coverage
+    rm -rf build/coverage/profiles
+    ctest --preset coverage
+    sh cmake/coverage.sh build/coverage
+}
+
+# What is found stays in the build tree; the seeds are only read.
+fuzz() {
+    build fuzz
+    seconds=${COPPICE_FUZZ_SECONDS:-60}
+    for seeds in tests/fuzz/seeds/*; do
+        target=${seeds##*/}
+        finds=build/fuzz/finds/$target
+        mkdir -p "$finds"
+        printf '\n%s, %s s\n' "$target" "$seconds"
+        "build/fuzz/tests/fuzz/coppice_fuzz_$target" -max_total_time="$seconds" -max_len=4096 -timeout=20 \
+            -artifact_prefix="$finds/" -verbosity=0 -print_final_stats=1 "$finds" "$seeds"
+    done
+}
+
+mutation() { sh cmake/mutation.sh; }
+
+tsan() {
+    build tsan
+    build/tsan/tests/coppice_thread_tests
+}
+
+# Its own words would be lost among those of what it runs.
+watched() { valgrind --quiet --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite "$@"; }
+
+valgrind_all() {
+    build valgrind
+    dir=build/valgrind
+    "$dir/examples/generate_session" --seed 7 --results 60 "$dir/session.json"
+    for via in wire dom; do
+        watched "$dir/examples/coppice" prune --preset standard --via "$via" --report "$dir/report.json" \
+            "$dir/session.json" "$dir/pruned-$via.json"
+    done
+    cmp "$dir/pruned-wire.json" "$dir/pruned-dom.json"
+    watched "$dir/tests/coppice_memory_tests"
 }
 
 install_missing
 case $word in
     demo) demo ;;
+    coverage) coverage ;;
+    fuzz) fuzz ;;
+    mutation) mutation ;;
+    tsan) tsan ;;
+    valgrind) valgrind_all ;;
     bench) bench ;;
     headers) headers ;;
     reference) reference ;;
