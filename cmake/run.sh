@@ -228,6 +228,8 @@ reference() {
     cmake --preset reference
     cmake --build --preset reference
     say "see build/reference/html/index.html"
+}
+
 build() {
     cmake --preset "$1"
     cmake --build --preset "$1"
