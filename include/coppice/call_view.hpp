@@ -12,8 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <locale>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -137,6 +139,21 @@ private:
         return value.is_number() ? number(value.text()) : shown(value.text());
     }
 
+    // libc++ reads doubles with from_chars from version 20 on.
+    template <class Double>
+    static std::from_chars_result read_double(std::string_view spelled, Double& value) {
+        const char* const end = spelled.data() + spelled.size();
+        if constexpr (requires { std::from_chars(end, end, value); }) {
+            return std::from_chars(spelled.data(), end, value);
+        } else {
+            std::istringstream in{std::string(spelled)};
+            in.imbue(std::locale::classic());
+            if (in >> value) { return {end, std::errc()}; }
+            value = 0;
+            return {end, std::errc::result_out_of_range};
+        }
+    }
+
     // The document may hold it in another spelling than the bytes did.
     static std::string number(std::string_view spelled) {
         const char* const end = spelled.data() + spelled.size();
@@ -146,7 +163,7 @@ private:
         };
         if (fits(std::uint64_t{}) || fits(std::int64_t{})) { return std::string(spelled); }
         double value = 0;
-        const auto read = std::from_chars(spelled.data(), end, value);
+        const auto read = read_double(spelled, value);
         const bool small = read.ec == std::errc::result_out_of_range && spelled.find("e-") != std::string_view::npos;
         if (read.ec == std::errc::result_out_of_range && !small) { return shown(spelled); }
         // what is nothing but zeros has no digit left
